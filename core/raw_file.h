@@ -37,6 +37,8 @@
      PM_RAW_STRIDES     u64 module, u64 thread, then references ascending, each once: struct
                         pm_raw_walk, n_levels × struct pm_raw_stride_level, innermost first, and
                         n_variants × struct pm_raw_variant (runtime/strides/strides.h)
+     PM_RAW_BOUNDS      u64 ticks of the time-stamp counter and u64 nanoseconds that the process was
+                        measured, then for each nest of the file of copies struct pm_raw_bound
      PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5
    their variants, and stores by dirty distance. */
@@ -74,6 +76,19 @@ enum pm_raw_tag {
     PM_RAW_SKIPPED = 10,
     PM_RAW_STRIDES = 11,
     PM_RAW_DIRTY = 12,
+    PM_RAW_BOUNDS = 13,
+};
+
+/* A nest whose lower bound was measured (core/bound_abi.h), in all threads.  Times are ticks. */
+struct pm_raw_bound {
+    uint64_t executions;
+    uint64_t sampled;      /* with a copy before them that ended as it should */
+    uint64_t over, faults; /* copies that ran longer than they may, that faulted */
+    uint64_t
+        without_memory;     /* executions without a copy for these reasons, or for want of memory */
+    uint64_t ticks;         /* of all executions */
+    uint64_t sampled_ticks; /* of those that were sampled */
+    uint64_t copy_ticks;    /* of the copies before them */
 };
 
 enum { PM_RAW_SUBSAMPLES = 8, PM_RAW_SAMPLE_SIZES = 40 };

@@ -20,6 +20,11 @@
 #define PM_OFFSET_EVENT_RCX 176
 #define PM_OFFSET_TIMER_EMPTY 248
 #define PM_OFFSET_CALLED_PATH 256
+#define PM_OFFSET_BOUND_STACK 296 /* of the code that executes a copy (bounds/bound_path.S) */
+#define PM_OFFSET_BOUND_ENTRY 304
+#define PM_OFFSET_BOUND_BEGIN 312
+#define PM_OFFSET_BOUND_NOW 320
+#define PM_OFFSET_BOUND_STATUS 328
 #define PM_OFFSET_TIMER_OPEN 448 /* a cache line with all that an event with a timer needs … */
 #define PM_OFFSET_TIMER_WATCH 456
 #define PM_OFFSET_TIMER_ARMED 464
@@ -39,6 +44,7 @@
 
 #include "core/probe_abi.h"
 
+struct pm_bound_thread;
 struct pm_thread;
 struct pm_timer_slot;
 
@@ -68,7 +74,11 @@ struct pm_control_block {
     uint64_t called_path;
     struct pm_record_ring *ring; /* second_core.h; NULL: one buffer */
     uint64_t signal_stack;       /* lowest address; of a thread's own block only */
-    unsigned char unused[PM_OFFSET_TIMER_OPEN - 280];
+    /* Of lower bounds.  Where copies end; the stack pointer and the counter when one began; the
+     * counter at the last event. */
+    uint64_t bound_done, bound_over, bound_stack, bound_entry, bound_begin, bound_now, bound_status;
+    struct pm_bound_thread *bound_thread; /* bounds/bounds.c; NULL: none yet */
+    unsigned char unused[PM_OFFSET_TIMER_OPEN - 344];
     /* Of timers.  The fast path may go on while the word at %fs:timer_watch is
        timer_armed. */
     struct pm_open_scopes *timer_open; /* open_scopes */
@@ -111,6 +121,13 @@ PM_CHECK_OFFSET(event_rcx, PM_OFFSET_EVENT_RCX);
 PM_CHECK_OFFSET(timer_empty, PM_OFFSET_TIMER_EMPTY);
 PM_CHECK_OFFSET(called_path, PM_CB_CALLED_PATH);
 PM_CHECK_OFFSET(called_path, PM_OFFSET_CALLED_PATH);
+PM_CHECK_OFFSET(bound_done, PM_CB_BOUND_DONE);
+PM_CHECK_OFFSET(bound_over, PM_CB_BOUND_OVER);
+PM_CHECK_OFFSET(bound_stack, PM_OFFSET_BOUND_STACK);
+PM_CHECK_OFFSET(bound_entry, PM_OFFSET_BOUND_ENTRY);
+PM_CHECK_OFFSET(bound_begin, PM_OFFSET_BOUND_BEGIN);
+PM_CHECK_OFFSET(bound_now, PM_OFFSET_BOUND_NOW);
+PM_CHECK_OFFSET(bound_status, PM_OFFSET_BOUND_STATUS);
 PM_CHECK_OFFSET(timer_open, PM_OFFSET_TIMER_OPEN);
 PM_CHECK_OFFSET(timer_watch, PM_OFFSET_TIMER_WATCH);
 PM_CHECK_OFFSET(timer_armed, PM_OFFSET_TIMER_ARMED);

@@ -14,6 +14,7 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
+#include "runtime/bounds/bounds.h"
 #include "runtime/clock.h"
 #include "runtime/events/events.h"
 #include "runtime/markers.h"
@@ -140,7 +141,9 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_first_block->event_path = (uint64_t)(wants_events ? pm_event_record : pm_event_ignore);
     pm_markers_begin();
     pm_threads_begin();
-    if (pm_timers_wanted())
+    if (pm_bounds_wanted())
+        pm_bounds_begin();
+    else if (pm_timers_wanted())
         pm_timers_begin();
     if (pm_process_handler == &pm_analyser && getenv(PM_ENV_SHARED))
         pm_records_share();

@@ -4,7 +4,9 @@
 #ifndef PM_BINLIFT_BOUND_H
 #define PM_BINLIFT_BOUND_H
 
+#include "binlift/cfg/cfg.h"
 #include "binlift/lifted.h"
+#include "core/bound_abi.h"
 
 /* Why a loop is not bounded as a whole.  The first reason that is found. */
 enum pm_bound_refusal {
@@ -14,10 +16,12 @@ enum pm_bound_refusal {
     PM_BOUND_JUMPS,    /* an indirect jump */
     PM_BOUND_SYSTEM,   /* a system instruction, or one that is not known */
     PM_BOUND_ATOMIC,   /* other threads may wait for what it does */
+    PM_BOUND_GATHERS,  /* gathers or scatters */
     PM_BOUND_STRINGS,  /* a string instruction: it loads and stores as often as its operands say */
     PM_BOUND_PUSHES,   /* push, pop: the stack pointer moves */
     PM_BOUND_FRAME,    /* the stack pointer or frame pointer changes */
     PM_BOUND_COUNTING, /* `loop` or `jrcxz` on a value that hangs on what was loaded */
+    PM_BOUND_FORMS,    /* an operand that no slot can take the place of (pm_isa.bound_copy) */
     PM_BOUND_N_REFUSALS
 };
 /* "calls another routine": the end of a sentence that begins with the loop. */
@@ -34,14 +38,6 @@ struct pm_bound_access {
 struct pm_bound_slot {
     uint32_t offset; /* from the first slot of the nest; a multiple of its size */
     uint32_t size_bytes;
-};
-
-/* Bytes that kept stores write: a general register and a displacement, as both are all through the
-   nest. */
-struct pm_bound_saved {
-    int64_t displacement;
-    uint32_t size_bytes;
-    uint8_t base;
 };
 
 struct pm_bound_nest {
@@ -69,5 +65,62 @@ struct pm_bound_plan {
    Freed by pm_bound_plan_free. */
 struct pm_bound_plan *pm_plan_bounds(const struct pm_lifted *lifted, const bool *wanted);
 void pm_bound_plan_free(struct pm_bound_plan *plan);
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* Outcomes of a replayed branch as they came: bit i of the words, 1: taken. */
+struct pm_bound_outcomes {
+    const uint64_t *bits;
+    uint32_t n;          /* at most PM_BOUND_MOST_OUTCOMES */
+    uint64_t executions; /* in the whole run: no copy replays more */
+};
+
+/* What was recorded of a nest. */
+struct pm_bound_recorded {
+    const uint8_t *slots;                     /* slot_bytes: the values; NULL: zeros */
+    const struct pm_bound_outcomes *outcomes; /* n_replayed; NULL: none */
+};
+
+/* See core/bound_abi.h.  Code begins on the first page behind the data. */
+struct pm_bound_copy {
+    PM_ARRAY(uint8_t, data); /* addresses in replays are offsets from the data's first byte */
+    uint32_t first_replay;   /* byte of the data */
+    PM_ARRAY(uint8_t, code); /* its first byte is the entry */
+    PM_ARRAY(struct pm_bound_relocation, relocations);
+    uint32_t n_added_insns; /* that the loop does not have: of replayed branches, and where load and
+                               store are apart */
+    uint32_t n_chained; /* loads and stores at once that should be apart, and are not for want of a
+                           register */
+};
+
+/* Per instruction the registers that are live before it, in routines with nests.  The caller frees.
+ */
+pm_live_set *pm_bound_liveness(const struct pm_lifted *lifted, const struct pm_bound_plan *plan);
+
+struct pm_bound_request {
+    const struct pm_lifted *lifted;
+    const pm_live_set *live; /* pm_bound_liveness */
+    const struct pm_bound_plan *plan;
+    const struct pm_bound_nest *nest;
+    struct pm_bound_recorded recorded; /* 0: nothing */
+};
+
+/* Makes the copy of a nest.  False: PM_BOUND_FORMS, or an ISA without such copies.  COPY, 0 before,
+   is the caller's in any case (pm_bound_copy_free). */
+bool pm_make_bound_copy(const struct pm_bound_request *request, struct pm_bound_copy *copy);
+void pm_bound_copy_free(struct pm_bound_copy *copy);
+
+/* What stands in the file of copies that the runtime reads (core/bound_abi.h). */
+struct pm_bound_entry {
+    uint64_t module; /* pm_placement_hash of the instrumented structure */
+    uint32_t every;  /* of so many executions one has its copy run before it; at least 1 */
+    const struct pm_bound_plan *plan;
+    const struct pm_bound_nest *nest;
+    const struct pm_bound_copy *copy;
+};
+
+/* False with a sentence if PATH cannot be written. */
+bool pm_bound_write_file(const char *path, const struct pm_bound_entry *entries, size_t n,
+                         struct pm_error *err);
 
 #endif

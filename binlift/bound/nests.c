@@ -11,10 +11,12 @@ const char *pm_bound_refusal_text(uint8_t refusal) {
         [PM_BOUND_JUMPS] = "jumps to addresses that are computed",
         [PM_BOUND_SYSTEM] = "has instructions of the system, or unknown ones",
         [PM_BOUND_ATOMIC] = "has atomic instructions",
+        [PM_BOUND_GATHERS] = "gathers or scatters",
         [PM_BOUND_STRINGS] = "has string instructions",
         [PM_BOUND_PUSHES] = "moves the stack pointer",
         [PM_BOUND_FRAME] = "changes the frame pointer",
         [PM_BOUND_COUNTING] = "counts a register that hangs on what it loads",
+        [PM_BOUND_FORMS] = "has an operand that no slot can take the place of",
     };
     return refusal < PM_BOUND_N_REFUSALS ? texts[refusal] : "is not bounded";
 }
@@ -52,6 +54,9 @@ static uint8_t refusal_of_instruction(const struct pm_insn *insn) {
     if (insn->uses_unsupported)
         return PM_BOUND_SYSTEM;
     for (unsigned i = 0; i < insn->n_memory; i++) {
+        if (insn->memory[i].kind == PM_ACCESS_GATHER_K ||
+            insn->memory[i].kind == PM_ACCESS_GATHER_V)
+            return PM_BOUND_GATHERS;
         if (insn->memory[i].kind == PM_ACCESS_STRING || insn->memory[i].stops_early)
             return PM_BOUND_STRINGS;
         if (insn->memory[i].implicit)

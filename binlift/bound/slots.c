@@ -96,8 +96,9 @@ static void share(struct layout *layout, struct pm_bound_nest *nest) {
 
 static uint32_t slot_bytes(const struct pm_nest_work *work,
                            const struct pm_bound_operand *operand) {
-    uint32_t bytes = work->lifted->structure->references[operand->reference].size_bytes;
-    uint32_t size = 1;
+    const struct pm_memory_operand *memory = pm_bound_memory(work, operand);
+    uint32_t elements = memory->kind == PM_ACCESS_PLAIN ? 1 : memory->elements;
+    uint32_t bytes = memory->size_bytes * elements, size = 1;
     while (size < bytes && size < MOST_SLOT_BYTES)
         size *= 2;
     return size;

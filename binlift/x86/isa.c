@@ -1,4 +1,5 @@
 /* The table of functions of x86-64, and its calling convention (System V ABI). */
+#include "binlift/x86/rewrite/bound_copy/bound_copy.h"
 #include "binlift/x86/rewrite/rewrite.h"
 #include "binlift/x86/x86.h"
 #include "binlift/x86/zydis.h"
@@ -93,6 +94,7 @@ const struct pm_isa pm_isa_x86_64 = {
     .condition = pm_x86_isa_condition,
     .find_step = pm_x86_isa_find_step,
     .rewrite = pm_x86_rewrite,
+    .bound_copy = pm_x86_bound_copy,
     .dwarf_registers = dwarf_registers,
     .stack_pointer = PM_X86_RSP,
     .register_names = register_names,

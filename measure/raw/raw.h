@@ -67,6 +67,11 @@ struct pm_raw_skipped { /* by one thread, while measuring was off */
     uint64_t thread, loads, stores, n_stops;
 };
 
+struct pm_raw_bounds {                    /* of the nests of one file of copies */
+    uint64_t ticks, ns;                   /* that the process was measured */
+    PM_ARRAY(struct pm_raw_bound, nests); /* in the order of that file; owned */
+};
+
 struct pm_raw {
     uint64_t process_id, parent_id;
     uint64_t start_unix_ns, wall_ns, cpu_ns;
@@ -78,6 +83,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_histogram, histograms);
     PM_ARRAY(struct pm_raw_histogram, dirty); /* stores by dirty distance: no loads */
     PM_ARRAY(struct pm_raw_carried, carried);
+    struct pm_raw_bounds bounds; /* no nests: none were asked for */
     PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(struct pm_raw_samples, samples);

@@ -210,6 +210,26 @@ static bool read_skipped(struct pm_raw *raw, struct pm_reader *in) {
     return !in->fault && (skipped.loads || skipped.stores || skipped.n_stops);
 }
 
+static bool read_bounds(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_bounds *bounds = &raw->bounds;
+    if (bounds->n_nests > 0)
+        return false;
+    bounds->ticks = pm_take_unsigned(in, 8);
+    bounds->ns = pm_take_unsigned(in, 8);
+    while (!in->fault && in->at < in->end) {
+        struct pm_raw_bound *nest = PM_PUSH(bounds, nests);
+        uint64_t *fields[] = {&nest->executions,    &nest->sampled,        &nest->over,
+                              &nest->faults,        &nest->without_memory, &nest->ticks,
+                              &nest->sampled_ticks, &nest->copy_ticks};
+        *nest = (struct pm_raw_bound){0};
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+            *fields[i] = pm_take_unsigned(in, 8);
+        if (nest->sampled > nest->executions || nest->sampled_ticks > nest->ticks)
+            return false;
+    }
+    return !in->fault;
+}
+
 static bool stride_level_is_valid(const struct pm_raw_stride_level *level) {
     bool is_whole = level->n_runs > 0;
     return level->count > 0 && level->stride_weight <= level->n_strides &&
@@ -354,6 +374,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
     case PM_RAW_TIMES:
         valid = read_times(raw, &in);
         break;
+    case PM_RAW_BOUNDS:
+        valid = read_bounds(raw, &in);
+        break;
     case PM_RAW_SAMPLES:
         valid = read_samples(raw, &in);
         break;
@@ -490,6 +513,7 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->times);
     free(raw->frames);
     free(raw->skipped);
+    free(raw->bounds.nests);
     free(raw->strides);
     free(raw->notes);
     free(raw->samples);

@@ -5,6 +5,7 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
+#include "runtime/bounds/bounds.h"
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
@@ -372,6 +373,7 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
             add_skipped(builder, pm_threads[i]);
         }
     pm_timers_add(builder);
+    pm_bounds_add(builder);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         pm_exits_write(builder, module);
     add_notes(builder);

@@ -4,7 +4,7 @@
    was.  pm_called uses general registers only, so that no vector need be saved; if it says that the
    buffer is full, the slow path follows. */
 #include "runtime/control_block.h"
-#include "runtime/records/private_stack.inc"
+#include "runtime/private_stack.inc"
 
         .macro  restore
         movq    %rbp, %rsp

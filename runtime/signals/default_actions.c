@@ -13,6 +13,7 @@
    Not ours are what the program ignores or blocks, SIGKILL, and all signals of the first process of
    a PID namespace, which the kernel keeps from it by default. */
 #define _GNU_SOURCE
+#include "runtime/bounds/bounds.h"
 #include "runtime/signals/private.h"
 
 #include <string.h>
@@ -156,6 +157,8 @@ void pm_end_by_default(int number, siginfo_t *info, ucontext_t *context) {
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
+    if (pm_bound_fault(number, context))
+        return;
     pm_end_by_default(number, info, context);
 }
 

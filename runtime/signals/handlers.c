@@ -6,6 +6,7 @@
    interrupted in turn nests one level deeper; one may be left by longjmp (longjmp.c).  Signals
    that the program leaves to their default action are those of default_actions.c. */
 #define _GNU_SOURCE
+#include "runtime/bounds/bounds.h"
 #include "runtime/signals/private.h"
 
 #include <errno.h>
@@ -59,6 +60,8 @@ void pm_call_handler(void *handler, int number, siginfo_t *info, void *context) 
 
 void pm_run_handler(int number, siginfo_t *info, void *context) {
     void *handler = actions[number].handler;
+    if (pm_bound_fault(number, context))
+        return;
     pm_default_after_reset(number, actions[number].flags);
     pm_fault_explain(info, context);
     pm_call_handler(handler, number, info, context);

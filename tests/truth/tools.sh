@@ -21,10 +21,10 @@ show() {
 # truth_tool NAME [FILE...]: builds NAME.c of this folder, with other files of it, into $TMP. The C library stands before the runtime,
 # so that the runtime's wrappers of pthread_create and the like are not taken for the originals. TRUTH_LIBRARIES: more of our own.
 truth_tool() {
-    local name=$1 libraries own=()
+    local name=$1 own_library libraries own=()
     shift
-    for library in ${TRUTH_LIBRARIES-} core binlift; do
-        own+=("$BUILD/libpm_$library.a")
+    for own_library in ${TRUTH_LIBRARIES-} core binlift; do
+        own+=("$BUILD/libpm_$own_library.a")
     done
     read -ra libraries <"$BUILD/ldlibs"
     build_once "truth $name" "$TMP/$name" \

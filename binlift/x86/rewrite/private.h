@@ -170,6 +170,11 @@ void pm_x86_put_entry(struct pm_rewrite *rewrite, uint32_t block);
 /* relocate.c: instruction INSN at its new place.  TAKEN: where a direct branch or jump goes. */
 void pm_x86_put_instruction(struct pm_rewrite *rewrite, uint32_t insn, struct pm_target taken);
 
+/* relocate.c: the conditional branch at BYTES, and jrcxz, loop … of LENGTH bytes, anew. */
+void pm_x86_put_branch(struct pm_code *code, const uint8_t *bytes, struct pm_target taken);
+void pm_x86_put_loop_branch(struct pm_code *code, const uint8_t *bytes, unsigned length,
+                            struct pm_target taken);
+
 /* record_segments.c: segments of BLOCK; the caller frees. */
 struct pm_segment *pm_x86_plan_segments(struct pm_rewrite *rewrite, uint32_t block,
                                         uint32_t *n_segments);

@@ -49,19 +49,18 @@ static void put_copy(struct pm_rewrite *rewrite, uint32_t k) {
 
 /* ---- branches ------------------------------------------------------------------------------- */
 
-static void put_branch(struct pm_rewrite *rewrite, uint32_t k, struct pm_target taken) {
-    const uint8_t *bytes = pm_insn_bytes(rewrite->lifted, k);
+void pm_x86_put_branch(struct pm_code *code, const uint8_t *bytes, struct pm_target taken) {
     while (is_legacy_prefix(*bytes))
         bytes++;
     uint8_t opcode = *bytes == 0x0f ? bytes[1] : *bytes;
-    pm_code_branch(&rewrite->code, opcode & 0x0f, taken);
+    pm_code_branch(code, opcode & 0x0f, taken);
 }
 
-/* jrcxz, loop …: only a short form exists, so it jumps over a jump to a long one. */
-static void put_loop_branch(struct pm_rewrite *rewrite, uint32_t k, struct pm_target taken) {
+/* Only a short form exists, so it jumps over a jump to a long one. */
+void pm_x86_put_loop_branch(struct pm_code *code, const uint8_t *bytes, unsigned length,
+                            struct pm_target taken) {
     static const uint8_t jump_over_long[] = {0xeb, 5, 0xe9};
-    struct pm_code *code = &rewrite->code;
-    pm_code_append(code, pm_insn_bytes(rewrite->lifted, k), rewrite->lifted->insns[k].length - 1u);
+    pm_code_append(code, bytes, length - 1u);
     pm_code_byte(code, 2);
     pm_code_append(code, jump_over_long, sizeof jump_over_long);
     pm_code_relative(code, taken, 4);
@@ -149,10 +148,11 @@ void pm_x86_put_instruction(struct pm_rewrite *rewrite, uint32_t k, struct pm_ta
     const struct pm_insn *insn = &rewrite->lifted->insns[k];
     switch (insn->control) {
     case PM_CONTROL_BRANCH:
-        put_branch(rewrite, k, taken);
+        pm_x86_put_branch(&rewrite->code, pm_insn_bytes(rewrite->lifted, k), taken);
         break;
     case PM_CONTROL_BRANCH_LOOP:
-        put_loop_branch(rewrite, k, taken);
+        pm_x86_put_loop_branch(&rewrite->code, pm_insn_bytes(rewrite->lifted, k), insn->length,
+                               taken);
         break;
     case PM_CONTROL_JUMP:
         pm_code_jump(&rewrite->code, taken);

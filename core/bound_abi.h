@@ -1,0 +1,73 @@
+/* Copies of loop nests, from which lower bounds are measured, as binlift/bound/ makes them and the
+   runtime executes them.  Plain C without includes of other parts, as probe_abi.h.
+
+   A copy is a block of memory: first its data (slots, then one pm_bound_replay for each replayed
+   branch, then the rings of their outcomes), from the next page on its code.  Wherever it stands it
+   must be moved as a whole; only what pm_bound_relocation says depends on the place. */
+#ifndef PM_BOUND_ABI_H
+#define PM_BOUND_ABI_H
+
+#include <stdint.h>
+
+/* The outcomes of a replayed branch.  A word of a ring holds 63 of them, the first in the highest
+   bit, 1: taken, and below the last a 1 that ends it; the last word of all may hold fewer.  A word
+   of 0 ends the ring. */
+struct pm_bound_replay {
+    uint64_t word;  /* what is left of the word at hand; 1 << 63: nothing */
+    uint64_t next;  /* address of the next word */
+    uint64_t first; /* address of the ring */
+    int64_t budget; /* how often the ring may still begin anew; below 0 the copy is left through
+                       PM_CB_BOUND_OVER */
+    uint64_t spill; /* of the code that takes the next word */
+};
+
+enum { PM_BOUND_OUTCOMES_OF_WORD = 63, PM_BOUND_MOST_OUTCOMES = 65536 };
+
+#define PM_BOUND_NOTHING_LEFT (UINT64_C(1) << 63)
+
+/* A signed 32-bit field of the code that is relative to the byte TO_END bytes behind its start, and
+   tells of a place outside the copy. */
+struct pm_bound_relocation {
+    uint32_t at; /* in the code */
+    uint32_t to_end;
+    uint64_t target; /* link-time address */
+};
+
+/* Bytes that kept stores write: a general register and a displacement, as both are all through the
+   nest.  They are saved before the copy runs, and restored. */
+struct pm_bound_saved {
+    int64_t displacement;
+    uint32_t size_bytes;
+    uint32_t base;
+};
+
+/* ---- the file that PM_ENV_BOUND names ----------------------------------------------------------
+
+   This header, n_nests times struct pm_bound_file_nest, and what their offsets, from the file's
+   start, lead to. */
+#define PM_ENV_BOUND "PMODEL_BOUND"
+#define PM_BOUND_MAGIC "PMBOUND"
+#define PM_BOUND_VERSION 1
+
+enum { PM_BOUND_PAGE_BYTES = 4096, PM_BOUND_MOST_SAVED_BYTES = 65536 };
+
+struct pm_bound_file {
+    char magic[8]; /* PM_BOUND_MAGIC */
+    uint32_t version, n_nests;
+    uint64_t n_bytes; /* of the file */
+};
+
+struct pm_bound_file_nest {
+    uint64_t module; /* pm_probe_header.structure_hash */
+    uint32_t scope;  /* index in the module's structure */
+    uint32_t every;  /* of so many executions one has its copy run before it */
+    uint32_t slot_bytes, data_bytes, code_bytes;
+    uint32_t first_replay, n_replayed; /* in the data */
+    uint32_t n_relocations, n_saved;
+    uint32_t reserved;
+    uint64_t data, code;  /* data_bytes, code_bytes */
+    uint64_t relocations; /* struct pm_bound_relocation */
+    uint64_t saved;       /* struct pm_bound_saved */
+};
+
+#endif
