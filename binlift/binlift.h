@@ -30,6 +30,8 @@ struct pm_known_weights {
     const double *edge_counts; /* [structure->n_edges] */
 };
 
+struct pm_bound_plan; /* binlift/bound/bound.h */
+
 struct pm_lift_options {
     bool ignore_metadata;                   /* as if `.pmodel` were not there */
     const struct pm_known_weights *weights; /* counters stand where little ran; NULL: estimated */
@@ -140,8 +142,15 @@ struct pm_instrument_options {
                         stand on is not.  NULL: who wants to know? */
     bool describe_counters; /* for event handlers: which edge each counter counts */
     bool only_probed;       /* routines without a probe stay as they are */
-    bool calls_move;        /* with the code around them, where that is certain; else all stay at
-                               their old places, and return addresses are the old ones */
+    /* Nests whose copies are to start with what is recorded of them: routines with one move, too,
+       and the first word of each basic block that has to be watched is a jump to a copy of it with
+       reports to the runtime, which takes the jump out when it knows enough (core/bound_abi.h).
+       WATCHED: per basic block, filled: the link-time address of that jump, 0 of others.  NULL: no
+       nests */
+    const struct pm_bound_plan *bounds;
+    uint64_t *watched;
+    bool calls_move; /* with the code around them, where that is certain; else all stay at
+                        their old places, and return addresses are the old ones */
 };
 
 /* Writes the instrumented copy to OUT_PATH (whole or not at all; mode bits of the original).  Sets

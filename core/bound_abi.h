@@ -70,4 +70,46 @@ struct pm_bound_file_nest {
     uint64_t saved;       /* struct pm_bound_saved */
 };
 
+/* ---- recording ---------------------------------------------------------------------------------
+
+   What copies start with is recorded in a run of its own.  A basic block that is watched begins
+   with a jump to a copy of it in which loads that have slots, and branches that are replayed,
+   report themselves through PM_CB_CALLED_PATH: PM_CB_EVENT holds the number of the access << 1, its
+   address stands in the spill slot PM_BOUND_REPORT_ADDRESS; or PM_BOUND_REPORT_BRANCH, the number
+   of the branch << 1, and 1 if it is taken.  When all accesses of a block have been executed, and
+   of its branch enough, the runtime takes the jump out.
+
+   The file that PM_ENV_BOUND names is then this header, and behind each other its three tables. */
+#define PM_BOUND_WATCH_MAGIC "PMWATCH"
+#define PM_BOUND_REPORT_BRANCH (1u << 31)
+#define PM_BOUND_REPORT_ADDRESS 5 /* PM_CB_SPILL + 8 · this */
+
+struct pm_bound_watch_file {
+    char magic[8];
+    uint32_t version; /* PM_BOUND_VERSION */
+    uint32_t n_accesses, n_branches, n_blocks, n_slots;
+    uint32_t reserved;
+    uint64_t module; /* pm_probe_header.structure_hash */
+};
+
+enum { PM_BOUND_SLOT_BYTES = 64 };
+
+struct pm_bound_watched_access {
+    uint32_t slot;       /* of all nests together */
+    uint32_t size_bytes; /* at most PM_BOUND_SLOT_BYTES */
+    uint32_t block;      /* in the table of blocks; of those that load from no slot UINT32_MAX */
+    uint32_t reserved;
+};
+
+struct pm_bound_watched_branch {
+    uint32_t block;
+    uint32_t reserved;
+};
+
+struct pm_bound_watched_block {
+    uint64_t jump;      /* link-time address */
+    uint32_t n_reports; /* accesses and branches in it */
+    uint32_t reserved;
+};
+
 #endif

@@ -47,6 +47,7 @@ struct pm_control_block *pm_control_block_new(struct pm_thread *thread,
     if (pm_records_are_shared)
         block->limit = block->start + PM_SHARED_QUANTUM_BYTES;
     block->event_path = pm_first_block->event_path;
+    block->called_path = pm_first_block->called_path;
     block->bound_done = pm_first_block->bound_done;
     block->bound_over = pm_first_block->bound_over;
     block->outer = outer;

@@ -49,6 +49,8 @@ struct pm_bound_nest {
     uint32_t
         n_unknown; /* pairs of references of which nobody knows whether they meet; taken apart */
     uint32_t n_biased; /* loads that get what was stored 2 to 16 iterations before; taken apart */
+    uint32_t n_chased; /* loads at addresses that hang on what was loaded: the copy does not wait
+                          for that */
     bool all_unknown;  /* of some loop of it nothing is known about any pair */
 };
 
@@ -119,8 +121,12 @@ struct pm_bound_entry {
     const struct pm_bound_copy *copy;
 };
 
-/* False with a sentence if PATH cannot be written. */
+/* These two: false with a sentence if PATH cannot be written. */
 bool pm_bound_write_file(const char *path, const struct pm_bound_entry *entries, size_t n,
                          struct pm_error *err);
+/* What is to be recorded of PLAN's nests; WATCHED as pm_instrument filled it, MODULE as above. */
+bool pm_bound_write_watch_file(const char *path, const struct pm_lifted *lifted,
+                               const struct pm_bound_plan *plan, const uint64_t *watched,
+                               uint64_t module, struct pm_error *err);
 
 #endif

@@ -26,13 +26,14 @@ struct pm_nest_work {
     PM_ARRAY(uint32_t, blocks);                  /* ascending */
     PM_ARRAY(struct pm_bound_operand, operands); /* ascending by reference */
     PM_ARRAY(uint32_t, replayed);
+    uint32_t n_chased;
 };
 
 /* operands.c: fills operands, as far as addresses tell; false: the frame moves. */
 bool pm_bound_find_operands(struct pm_nest_work *work);
 
-/* taint.c: fills replayed; makes slots of scalars whose addresses are tainted.  False: a branch
-   that counts a register is tainted. */
+/* taint.c: fills replayed and n_chased; makes slots of scalars whose addresses are tainted.  False:
+   a branch that counts a register is tainted. */
 bool pm_bound_find_tainted(struct pm_nest_work *work);
 
 /* slots.c: adds the nest to PLAN. */

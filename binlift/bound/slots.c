@@ -176,7 +176,7 @@ void pm_bound_add_nest(const struct pm_nest_work *work, struct pm_bound_plan *pl
                             .shares = pm_alloc(n_halves + 1, sizeof *layout.shares),
                             .nearest = pm_alloc(work->n_operands + 1, sizeof *layout.nearest),
                             .slots = pm_alloc(n_halves + 1, sizeof *layout.slots)};
-    struct pm_bound_nest nest = {.loop = work->loop};
+    struct pm_bound_nest nest = {.loop = work->loop, .n_chased = work->n_chased};
     for (size_t i = 0; i < n_halves; i++) {
         layout.shares[i] = (uint32_t)i;
         layout.slots[i] = PM_NONE;

@@ -176,23 +176,32 @@ static void follow(struct flow *flow) {
     }
 }
 
-/* Makes a slot of each scalar whose address is tainted; false: there is none. */
-static bool demote_scalars(struct flow *flow) {
+/* Registers of the operand's address that are tainted. */
+static bool hangs_on_loads(const struct pm_memory_operand *memory, const struct taint *taint) {
+    uint64_t address = (memory->base < 32 ? UINT64_C(1) << memory->base : 0) |
+                       (memory->index < 32 ? UINT64_C(1) << memory->index : 0);
+    return (address & taint->registers.general) != 0;
+}
+
+/* Makes slots of scalars whose addresses are tainted, and counts the loads at such addresses;
+   false: no scalar became a slot. */
+static bool look_at_addresses(struct flow *flow) {
     struct pm_nest_work *work = flow->work;
     bool any = false;
+    work->n_chased = 0;
     for (size_t b = 0; b < work->n_blocks; b++) {
         const struct pm_block_code *code = &work->lifted->block_codes[work->blocks[b]];
         struct taint taint = flow->at[b];
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             for (size_t i = first_operand(work, k);
                  i < work->n_operands && work->operands[i].insn == k; i++) {
-                const struct pm_memory_operand *memory = pm_bound_memory(work, &work->operands[i]);
-                uint64_t address = (memory->base < 32 ? UINT64_C(1) << memory->base : 0) |
-                                   (memory->index < 32 ? UINT64_C(1) << memory->index : 0);
-                if (work->operands[i].kind == PM_IS_SCALAR && (address & taint.registers.general)) {
-                    work->operands[i].kind = PM_IN_SLOT;
-                    any = true;
-                }
+                struct pm_bound_operand *operand = &work->operands[i];
+                if (operand->kind == PM_IN_FRAME ||
+                    !hangs_on_loads(pm_bound_memory(work, operand), &taint))
+                    continue;
+                work->n_chased += (operand->access & PM_ACCESS_LOAD) != 0;
+                any |= operand->kind == PM_IS_SCALAR;
+                operand->kind = PM_IN_SLOT;
             }
             step(flow, k, &taint);
         }
@@ -226,7 +235,7 @@ bool pm_bound_find_tainted(struct pm_nest_work *work) {
     list_edges(&flow);
     do
         follow(&flow);
-    while (demote_scalars(&flow));
+    while (look_at_addresses(&flow));
     bool done = list_replayed(&flow);
     free(flow.at);
     free(flow.places);

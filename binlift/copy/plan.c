@@ -6,6 +6,7 @@
    instructions as data where control may arrive, and if the options leave something to be measured
    in it.  Whatever moves is counted, and recorded, but for routines and kinds of measurement that
    the options leave out. */
+#include "binlift/bound/bound.h"
 #include "binlift/copy/private.h"
 
 #include <stdlib.h>
@@ -21,13 +22,22 @@ static bool can_move(const struct pm_lifted *lifted, uint32_t r) {
     return true;
 }
 
+static bool has_nest(const struct pm_lifted *lifted, const struct pm_bound_plan *bounds,
+                     uint32_t routine) {
+    for (size_t i = 0; bounds && i < bounds->n_nests; i++)
+        if (lifted->structure->scopes[bounds->nests[i].loop].routine == routine)
+            return true;
+    return false;
+}
+
 static void choose_routines(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan) {
     const struct pm_instrument_options *options = plan->options;
     size_t n = lifted->structure->n_routines;
     plan->moves = pm_alloc(n, sizeof *plan->moves);
     for (uint32_t r = 0; r < n; r++)
         plan->moves[r] = can_move(lifted, r) &&
-                         (plan->probes->has_probe[r] || !options->only_probed) &&
+                         (plan->probes->has_probe[r] || !options->only_probed ||
+                          has_nest(lifted, options->bounds, r)) &&
                          !(options->left_out && options->left_out[r]);
     pm_find_read_bytes(lifted, plan);
 }

@@ -50,6 +50,8 @@ static void put_nest(const struct pm_dump *dump, uint32_t routine,
                 nest->n_unknown);
     if (nest->n_biased)
         fprintf(dump->out, " biased %" PRIu32, nest->n_biased);
+    if (nest->n_chased)
+        fprintf(dump->out, " chased %" PRIu32, nest->n_chased);
     fputc('\n', dump->out);
     for (uint32_t i = 0; i < nest->n_accesses; i++)
         put_access(dump, routine, nest, &plan->accesses[nest->first_access + i]);

@@ -8,6 +8,7 @@
 
 #include "core/histogram.h"
 #include "core/base/base.h"
+#include "core/bound_abi.h"
 #include "core/raw_file.h"
 
 struct pm_raw_module {
@@ -72,6 +73,21 @@ struct pm_raw_bounds {                    /* of the nests of one file of copies 
     PM_ARRAY(struct pm_raw_bound, nests); /* in the order of that file; owned */
 };
 
+struct pm_raw_slot {
+    uint64_t n_known; /* bytes */
+    uint8_t bytes[PM_BOUND_SLOT_BYTES];
+};
+
+struct pm_raw_outcomes {
+    PM_ARRAY(uint64_t, words); /* bit i: the i-th outcome was: taken; owned */
+    uint64_t n;
+};
+
+struct pm_raw_recorded { /* what copies of loop nests start with */
+    PM_ARRAY(struct pm_raw_slot, slots);
+    PM_ARRAY(struct pm_raw_outcomes, branches);
+};
+
 struct pm_raw {
     uint64_t process_id, parent_id;
     uint64_t start_unix_ns, wall_ns, cpu_ns;
@@ -83,7 +99,8 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_histogram, histograms);
     PM_ARRAY(struct pm_raw_histogram, dirty); /* stores by dirty distance: no loads */
     PM_ARRAY(struct pm_raw_carried, carried);
-    struct pm_raw_bounds bounds; /* no nests: none were asked for */
+    struct pm_raw_recorded recorded; /* likewise */
+    struct pm_raw_bounds bounds;     /* no nests: none were asked for */
     PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(struct pm_raw_samples, samples);

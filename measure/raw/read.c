@@ -230,6 +230,35 @@ static bool read_bounds(struct pm_raw *raw, struct pm_reader *in) {
     return !in->fault;
 }
 
+static bool read_outcomes(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_outcomes *outcomes = PM_PUSH(&raw->recorded, branches);
+    *outcomes = (struct pm_raw_outcomes){.n = pm_take_unsigned(in, 8)};
+    if (outcomes->n > PM_BOUND_MOST_OUTCOMES)
+        return false;
+    for (uint64_t i = 0; i < (outcomes->n + 63) / 64 && !in->fault; i++)
+        *PM_PUSH(outcomes, words) = pm_take_unsigned(in, 8);
+    return !in->fault;
+}
+
+static bool read_recorded(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_recorded *recorded = &raw->recorded;
+    uint64_t n_slots = pm_take_unsigned(in, 8), n_branches = pm_take_unsigned(in, 8);
+    if (recorded->n_slots > 0 || recorded->n_branches > 0)
+        return false;
+    for (uint64_t i = 0; i < n_slots && !in->fault; i++) {
+        struct pm_raw_slot *slot = PM_PUSH(recorded, slots);
+        slot->n_known = pm_take_unsigned(in, 8);
+        const void *bytes = pm_take(in, sizeof slot->bytes);
+        if (!bytes || slot->n_known > sizeof slot->bytes)
+            return false;
+        memcpy(slot->bytes, bytes, sizeof slot->bytes);
+    }
+    for (uint64_t i = 0; i < n_branches && !in->fault; i++)
+        if (!read_outcomes(raw, in))
+            return false;
+    return !in->fault;
+}
+
 static bool stride_level_is_valid(const struct pm_raw_stride_level *level) {
     bool is_whole = level->n_runs > 0;
     return level->count > 0 && level->stride_weight <= level->n_strides &&
@@ -377,6 +406,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
     case PM_RAW_BOUNDS:
         valid = read_bounds(raw, &in);
         break;
+    case PM_RAW_RECORDED:
+        valid = read_recorded(raw, &in);
+        break;
     case PM_RAW_SAMPLES:
         valid = read_samples(raw, &in);
         break;
@@ -513,6 +545,10 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->times);
     free(raw->frames);
     free(raw->skipped);
+    for (size_t i = 0; i < raw->recorded.n_branches; i++)
+        free(raw->recorded.branches[i].words);
+    free(raw->recorded.slots);
+    free(raw->recorded.branches);
     free(raw->bounds.nests);
     free(raw->strides);
     free(raw->notes);

@@ -66,6 +66,30 @@ pm_bound_path:
         .cfi_endproc
         .size   pm_bound_path, .-pm_bound_path
 
+        .globl  pm_bound_report_path
+        .hidden pm_bound_report_path
+        .hidden pm_bound_report
+        .type   pm_bound_report_path, @function
+        .p2align 4
+pm_bound_report_path:
+        .cfi_startproc
+        .cfi_undefined rip
+        enter_stack
+        push_scratch
+        pushq   %rbp
+        movq    %rsp, %rbp
+        andq    $-16, %rsp
+        cld
+        movq    %gs:0, %rdi
+        call    pm_bound_report         /* uses general registers only */
+        movq    %rbp, %rsp
+        popq    %rbp
+        pop_scratch
+        leave_stack
+        jmp     *%gs:PM_OFFSET_RETURN
+        .cfi_endproc
+        .size   pm_bound_report_path, .-pm_bound_report_path
+
         .globl  pm_bound_execute
         .hidden pm_bound_execute
         .type   pm_bound_execute, @function

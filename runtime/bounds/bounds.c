@@ -17,9 +17,7 @@
 #include "runtime/system.h"
 #include "runtime/threads.h"
 
-void pm_bound_empty_nest(uint32_t event);
-
-enum { ROUNDS = 200, NEAR_STEPS = 2048, NEAR_STEP_BYTES = 1 << 20 };
+enum { MOST_STARTS = 1024, ROUNDS = 200, NEAR_STEPS = 2048, NEAR_STEP_BYTES = 1 << 20 };
 
 /* What happened to a nest in all threads. */
 struct nest {
@@ -34,6 +32,16 @@ struct nest {
 struct instance {
     uint8_t *data; /* NULL: not made yet */
     bool failed;   /* there is no memory, or it ran too long, or faulted */
+    /* Where the rings of all its branches stood when an execution began: n_replayed each.  When a
+       ring is at its end, executions begin anew in turn, so that the outcomes of different
+       branches go on belonging together. */
+    struct ring_place *starts;
+    uint32_t n_starts, turn;
+    bool begins_anew;
+};
+
+struct ring_place {
+    uint64_t word, next;
 };
 
 struct pm_bound_thread {
@@ -98,17 +106,18 @@ static bool take_file(const uint8_t *bytes, uint64_t n_bytes) {
     return true;
 }
 
-static bool read_file(const char *path) {
+/* The whole file; NULL: it cannot be read. */
+static const void *map_file(const char *path, uint64_t *n_bytes) {
     struct stat status;
     long descriptor = pm_syscall3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
     if (descriptor < 0)
-        return false;
+        return NULL;
     long result = pm_syscall3(SYS_fstat, descriptor, (long)&status, 0);
     if (result == 0)
         result = pm_syscall(SYS_mmap, 0, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     pm_syscall3(SYS_close, descriptor, 0, 0);
-    return (result >= 0 || result < -4095) &&
-           take_file((const void *)result, (uint64_t)status.st_size);
+    *n_bytes = (uint64_t)status.st_size;
+    return result < 0 && result > -4096 ? NULL : (const void *)result;
 }
 
 /* ---- copies of a thread ---------------------------------------------------------------------- */
@@ -206,21 +215,55 @@ static void save(const struct pm_control_block *block, const struct pm_bound_fra
     }
 }
 
+/* Puts the rings where the next execution begins. */
+static void place_rings(const struct pm_bound_file_nest *in, struct instance *instance) {
+    const struct pm_bound_replay *images = (const void *)(file + in->data + in->first_replay);
+    struct pm_bound_replay *replays = replays_of(in, instance->data);
+    uint32_t n = in->n_replayed;
+    if (n > 0 && !instance->starts)
+        instance->starts = pm_mmap(MOST_STARTS * n * sizeof *instance->starts);
+    for (uint32_t i = 0; i < n; i++)
+        replays[i].budget = images[i].budget;
+    if (n == 0 || !instance->starts)
+        return;
+    instance->begins_anew |= instance->n_starts == MOST_STARTS;
+    uint32_t start =
+        instance->begins_anew ? instance->turn++ % instance->n_starts : instance->n_starts++;
+    struct ring_place *places = instance->starts + (size_t)start * n;
+    for (uint32_t i = 0; i < n; i++)
+        if (instance->begins_anew) {
+            replays[i].word = places[i].word;
+            replays[i].next = places[i].next;
+        } else {
+            places[i] = (struct ring_place){replays[i].word, replays[i].next};
+        }
+}
+
+/* Was a ring at its end?  Then this execution was not recorded as a whole. */
+static void note_end_of_rings(const struct pm_bound_file_nest *in, struct instance *instance) {
+    const struct pm_bound_replay *images = (const void *)(file + in->data + in->first_replay);
+    bool ended = false;
+    for (uint32_t i = 0; i < in->n_replayed; i++)
+        ended |= replays_of(in, instance->data)[i].budget < images[i].budget;
+    if (!ended || instance->begins_anew)
+        return;
+    instance->begins_anew = true;
+    if (instance->n_starts > 1)
+        instance->n_starts--;
+}
+
 static void run_copy(struct pm_control_block *block, struct nest *nest, struct instance *instance) {
     const struct pm_bound_frame *frame =
         (const struct pm_bound_frame *)(block->stack - sizeof *frame);
     const struct pm_bound_file_nest *in = nest->file;
     struct pm_bound_thread *thread = block->bound_thread;
-    const struct pm_bound_replay *images = (const void *)(file + in->data + in->first_replay);
     memcpy(instance->data, file + in->data, in->slot_bytes);
-    for (uint32_t i = 0; i < in->n_replayed; i++) {
-        replays_of(in, instance->data)[i].word = PM_BOUND_NOTHING_LEFT;
-        replays_of(in, instance->data)[i].budget = images[i].budget;
-    }
+    place_rings(in, instance);
     save(block, frame, in, thread->saved, false);
     block->bound_status = 0;
     uint64_t ticks = pm_bound_execute(frame, instance->data + round_to_page(in->data_bytes), block);
     save(block, frame, in, thread->saved, true);
+    note_end_of_rings(in, instance);
     thread->copy_ticks = ticks > empty_copy_ticks ? ticks - empty_copy_ticks : 0;
     thread->sampled = block->bound_status == 0;
     instance->failed = block->bound_status != 0;
@@ -354,20 +397,22 @@ static void measure_cost(struct pm_control_block *block) {
     }
 }
 
-bool pm_bounds_begin(void) {
+void pm_bounds_begin(void) {
     struct pm_control_block *block = pm_first_block;
-    if (!read_file(getenv(PM_ENV_BOUND)))
-        return false;
+    uint64_t n_bytes = 0;
+    const void *bytes = map_file(getenv(PM_ENV_BOUND), &n_bytes);
+    if (!bytes || pm_recording_begin(bytes, n_bytes) || !take_file(bytes, n_bytes))
+        return;
     block->event_path = (uint64_t)pm_bound_path;
     block->bound_done = (uint64_t)pm_bound_done;
     block->bound_over = (uint64_t)pm_bound_over;
     measure_cost(block);
     start_ticks = __rdtsc();
     start_ns = pm_clock_ns(CLOCK_MONOTONIC);
-    return true;
 }
 
 void pm_bounds_add(struct pm_raw_builder *builder) {
+    pm_recording_add(builder);
     if (!file)
         return;
     pm_raw_section_begin(builder, PM_RAW_BOUNDS);

@@ -9,6 +9,9 @@
    and no denormal slows it down: both are masked.  A fault in a copy ends it, and its nest has no
    bound.
 
+   Before that, in a run of its own, what copies start with is recorded (recording.c): the values of
+   the slots, and how branches on loaded values went.
+
    Both times are of the time-stamp counter between two fences; what an empty copy takes, and a
    nest without instructions, is subtracted.  A nest that is entered in a signal handler is left
    alone. */
@@ -25,16 +28,23 @@
 /* True if PM_ENV_BOUND asks for bounds. */
 bool pm_bounds_wanted(void);
 
-/* At the begin of the process: reads the file.  False, with a note for the raw file, if it is
-   damaged or there is no memory: the program runs as it is. */
-bool pm_bounds_begin(void);
+/* At the begin of the process: reads the file, of copies or of what is to be recorded.  If it is
+   damaged, or there is no memory, the program runs as it is, and the raw file has neither section.
+ */
+void pm_bounds_begin(void);
 
 /* A signal came at CONTEXT.  True: it is a fault in a copy; the copy ends when the calling handler
  * returns. */
 bool pm_bound_fault(int number, ucontext_t *context);
 
-/* The sections PM_RAW_BOUNDS, if there are bounds. */
+/* The sections PM_RAW_BOUNDS and PM_RAW_RECORDED, as far as there is something. */
 void pm_bounds_add(struct pm_raw_builder *builder);
+
+/* ---- recording.c ----------------------------------------------------------------------------- */
+
+/* BYTES, the whole file, stays.  False: it is damaged, or there is no memory. */
+bool pm_recording_begin(const void *bytes, uint64_t n_bytes);
+void pm_recording_add(struct pm_raw_builder *builder);
 
 /* ---- bound_path.S ---------------------------------------------------------------------------- */
 
@@ -58,7 +68,12 @@ void pm_bound_done(void);
 void pm_bound_over(void);
 void pm_bound_faulted(void);
 void pm_bound_empty(void);
-/* COUNT pairs of events, ENTER and LEAVE, of a nest without instructions. */
+/* ENTER and LEAVE of a nest without instructions, whose ENTER is EVENT. */
+void pm_bound_empty_nest(uint32_t event);
+/* What the paths call. */
 void pm_bound_event(struct pm_control_block *block);
+void pm_bound_report(struct pm_control_block *block);
+
+void pm_bound_report_path(void); /* the value of PM_CB_CALLED_PATH while something is recorded */
 
 #endif

@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 
+enum { WATCHED_ALIGNMENT = 8 }; /* so that the jump can be taken out at once */
+
 struct branch_stub {
     uint32_t label, edge, from; /* from: basic block */
     pm_live_set live;
@@ -143,6 +145,9 @@ static void put_body(struct emission *e, uint32_t block) {
     uint32_t count_in = points->in_target == PM_NONE ? PM_NONE : place_near_head(e, block);
     uint32_t count_out = points->in_source == PM_NONE ? PM_NONE : place_near_end(e, block);
 
+    bool watched = pm_x86_is_watched(rewrite, block);
+    if (watched)
+        pm_code_align(&rewrite->code, WATCHED_ALIGNMENT, 0);
     for (uint32_t k = code->first_insn; k < end; k++) {
         const struct pm_insn *insn = &e->lifted->insns[k];
         bool in_segment = s < n_segments && k >= segments[s].first;
@@ -150,6 +155,8 @@ static void put_body(struct emission *e, uint32_t block) {
             in_segment && k > segments[s].first ? pm_segment_registers(&segments[s]) : 0;
         pm_code_bind(&rewrite->code, k);
         pm_x86_mark_frame(rewrite, insn->address);
+        if (k == code->first_insn && watched)
+            pm_x86_put_watched_jump(rewrite, block);
         if (k == code->first_insn && points->loop_entry != PM_NONE)
             pm_x86_put_trip_edges(rewrite, e->points, points->loop_entry, rewrite->live[k]);
         if (k == code->first_insn && points->event_in != PM_NONE)
@@ -285,6 +292,11 @@ static void put_head(struct emission *e, uint32_t block, bool is_first, bool fal
 
 static void put_out_of_line(struct emission *e, uint32_t first_block, uint32_t end) {
     struct pm_code *code = &e->rewrite->code;
+    for (uint32_t b = first_block; b < end; b++)
+        if (pm_x86_is_watched(e->rewrite, b)) {
+            pm_x86_mark_frame(e->rewrite, e->lifted->structure->blocks[b].address);
+            pm_x86_put_watched(e->rewrite, b, taken_target(e, b));
+        }
     for (uint32_t i = 0; i < e->n_stubs; i++) {
         pm_code_bind(code, e->stubs[i].label);
         pm_x86_mark_frame(e->rewrite, pm_last_insn(e->lifted, e->stubs[i].from)->address);

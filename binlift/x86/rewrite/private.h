@@ -85,6 +85,8 @@ struct pm_rewrite {
 
     struct pm_record_place *record_places; /* per reference, of basic blocks that were planned */
 
+    struct pm_watched *watched; /* watched_blocks.c; NULL: nothing is recorded for lower bounds */
+
     struct pm_code code; /* label i < lifted->n_insns is the new place of instruction i */
     PM_ARRAY(struct pm_trampoline, trampolines); /* ascending */
     /* If calls move, as the code grows: */
@@ -157,10 +159,26 @@ void pm_x86_put_trip_edge(struct pm_rewrite *rewrite, const struct pm_trip_edge 
 void pm_x86_put_counter(struct pm_rewrite *rewrite, uint32_t counter, pm_live_set live,
                         pm_live_set reserved);
 
-/* probe_code.c: reports the events of EDGE to the runtime. */
+/* probe_code.c: goes to the runtime's PATH (PM_CB_…_PATH) with WORD in PM_CB_EVENT. */
+void pm_x86_put_report(struct pm_code *code, uint32_t word, uint32_t path);
+/* … reports the events of EDGE to the runtime. */
 void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge);
 /* … that an iteration begins at the start of BLOCK, if one does. */
 void pm_x86_put_iteration(struct pm_rewrite *rewrite, uint32_t block);
+
+/* watched_blocks.c: what is recorded for lower bounds. */
+void pm_x86_find_watched(struct pm_rewrite *rewrite);
+void pm_x86_watched_free(struct pm_watched *watched); /* NULL is fine */
+bool pm_x86_is_watched(const struct pm_rewrite *rewrite, uint32_t block);
+/* At the start of BLOCK. */
+void pm_x86_put_watched_jump(struct pm_rewrite *rewrite, uint32_t block);
+/* Out of line.  TAKEN: where a direct branch or jump at its end goes. */
+void pm_x86_put_watched(struct pm_rewrite *rewrite, uint32_t block, struct pm_target taken);
+/* Needs the layout. */
+void pm_x86_tell_watched(const struct pm_rewrite *rewrite);
+/* record_code.c: the operand's address into REG; that of a gather without its index. */
+void pm_x86_put_address(struct pm_rewrite *rewrite, const struct pm_memory_operand *memory,
+                        unsigned reg);
 
 /* block_entries.c: the code that runs when control arrives at BLOCK from outside, if entries[BLOCK]
    is a label of its own.  Binds that label; control then goes on to the block's first instruction.

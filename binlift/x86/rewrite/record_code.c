@@ -56,8 +56,7 @@ void pm_x86_put_slow_path(struct pm_rewrite *rewrite, const struct pm_segment *s
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-/* The operand's address into REG; that of a gather without its index. */
-static void put_address(struct pm_rewrite *rewrite, const struct pm_memory_operand *memory,
+void pm_x86_put_address(struct pm_rewrite *rewrite, const struct pm_memory_operand *memory,
                         unsigned reg) {
     struct pm_code *code = &rewrite->code;
     bool is_gather = memory->kind == PM_ACCESS_GATHER_K || memory->kind == PM_ACCESS_GATHER_V;
@@ -184,7 +183,7 @@ static void put_record(struct pm_rewrite *rewrite, const struct pm_segment *segm
         return;
     unsigned address = memory->base;
     if (!is_bare_base(memory))
-        put_address(rewrite, memory, address = reg);
+        pm_x86_put_address(rewrite, memory, address = reg);
     pm_put_store(code, address, segment->pointer, place->address_at);
     put_payload(rewrite, k, memory, segment->pointer, reg, place->address_at + 8);
 }

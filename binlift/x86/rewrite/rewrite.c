@@ -39,6 +39,7 @@ static void end(struct pm_rewrite *rewrite) {
     free(rewrite->sets_tag);
     free(rewrite->clears_tag);
     free(rewrite->record_places);
+    pm_x86_watched_free(rewrite->watched);
     free(rewrite->trampolines);
     free(rewrite->frame_marks);
     free(rewrite->returns);
@@ -51,8 +52,12 @@ bool pm_x86_rewrite(const struct pm_lifted *lifted, const struct pm_instrumentat
     struct pm_rewrite rewrite = begin(lifted, plan, made);
     pm_x86_plan_trampolines(&rewrite);
     pm_x86_plan_entries(&rewrite);
+    if (plan->options->bounds)
+        pm_x86_find_watched(&rewrite);
     pm_x86_emit_routines(&rewrite);
     pm_code_layout(&rewrite.code, address);
+    if (plan->options->bounds)
+        pm_x86_tell_watched(&rewrite);
 
     made->code_bytes = rewrite.code.size_bytes;
     made->code = pm_alloc(made->code_bytes, 1);

@@ -293,6 +293,8 @@ static void put_all(struct copying *c) {
     for (size_t i = 0; i < c->n_blocks; i++)
         put_block(c, i);
     pm_code_bind(&c->code, c->exit_label);
+    for (uint32_t i = 0; i < nest->n_replayed; i++)
+        pm_x86_put_replay_end(&c->code, &c->replayed[i]);
     pm_put_jump_gs(&c->code, PM_CB_BOUND_DONE);
     for (uint32_t i = 0; i < nest->n_replayed; i++)
         pm_x86_put_refill(&c->code, &c->replayed[i]);

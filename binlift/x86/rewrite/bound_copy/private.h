@@ -40,8 +40,9 @@ struct pm_replayed_branch {
 void pm_x86_put_replayed(struct pm_code *code, const struct pm_replayed_branch *branch);
 /* Out of line: takes the next word. */
 void pm_x86_put_refill(struct pm_code *code, const struct pm_replayed_branch *branch);
-/* At the copy's entry. */
+/* At the copy's entry and at its end: the word comes from memory, and goes back there. */
 void pm_x86_put_replay_start(struct pm_code *code, const struct pm_replayed_branch *branch);
+void pm_x86_put_replay_end(struct pm_code *code, const struct pm_replayed_branch *branch);
 
 /* OPCODE of 64 bits with REG and the operand [rip + TARGET + OFFSET]. */
 void pm_x86_put_pc_relative(struct pm_code *code, uint8_t opcode, unsigned reg,

@@ -102,3 +102,9 @@ void pm_x86_put_replay_start(struct pm_code *code, const struct pm_replayed_bran
         pm_x86_put_pc_relative(code, LOAD, branch->reg, branch->state,
                                offsetof(struct pm_bound_replay, word));
 }
+
+void pm_x86_put_replay_end(struct pm_code *code, const struct pm_replayed_branch *branch) {
+    if (branch->reg != PM_REGISTER_NONE)
+        pm_x86_put_pc_relative(code, STORE, branch->reg, branch->state,
+                               offsetof(struct pm_bound_replay, word));
+}
