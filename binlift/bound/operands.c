@@ -19,19 +19,23 @@ static bool is_in_frame(const struct pm_nest_work *work, const struct pm_bound_o
            pm_formula_is_frame_register(work->formulas, memory->base);
 }
 
-/* The registers of the frame, and what the nest defines. */
-static bool frame_stays(const struct pm_nest_work *work) {
-    const struct pm_lifted *lifted = work->lifted;
-    uint64_t frame = 0, defined = 0;
+static uint64_t frame_registers(const struct pm_nest_work *work) {
+    uint64_t frame = 0;
     for (uint8_t number = 0; number < 32; number++)
         if (pm_formula_is_frame_register(work->formulas, number))
             frame |= UINT64_C(1) << number;
+    return frame;
+}
+
+static bool frame_stays(const struct pm_nest_work *work) {
+    const struct pm_lifted *lifted = work->lifted;
+    uint64_t defined = 0;
     for (size_t i = 0; i < work->n_blocks; i++) {
         const struct pm_block_code *code = &lifted->block_codes[work->blocks[i]];
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
             defined |= lifted->insns[k].registers->defs.general;
     }
-    return !(defined & frame);
+    return !(defined & frame_registers(work));
 }
 
 /* ---- scalars --------------------------------------------------------------------------------- */
@@ -97,13 +101,44 @@ static bool is_scalar(const struct pm_nest_work *work, const struct pm_bound_ope
     return true;
 }
 
+static bool has_frame_base(const struct pm_insn *insn, uint64_t frame) {
+    for (unsigned i = 0; i < insn->n_memory; i++)
+        if (insn->memory[i].base < 32 && (frame >> insn->memory[i].base & 1))
+            return true;
+    return false;
+}
+
+/* Does INSN give an address in the frame to memory, or to a register that is none of the frame's?
+ */
+static bool gives_frame_away(const struct pm_insn *insn, uint64_t frame) {
+    uint64_t others = insn->registers->defs.general & UINT32_MAX & ~frame;
+    bool uses = (insn->registers->uses.general & frame) && !has_frame_base(insn, frame);
+    return uses && !pm_is_call(insn->control) && (others || insn->n_memory > 0);
+}
+
+/* If no instruction of the routine does, no pointer leads there. */
+static bool frame_escapes(const struct pm_nest_work *work) {
+    const struct pm_lifted *lifted = work->lifted;
+    const struct pm_routine *routine = &lifted->structure->routines[work->routine];
+    uint64_t frame = frame_registers(work);
+    for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++) {
+        const struct pm_block_code *code = &lifted->block_codes[b];
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
+            if (gives_frame_away(&lifted->insns[k], frame))
+                return true;
+    }
+    return false;
+}
+
 /* Places of the frame that pointers reach, if a pointer stores. */
 static void mark_reached(struct pm_nest_work *work) {
     bool stores = false;
     for (size_t i = 0; i < work->n_operands; i++)
         stores |=
             work->operands[i].kind != PM_IN_FRAME && (work->operands[i].access & PM_ACCESS_STORE);
-    for (size_t i = 0; i < work->n_operands && stores; i++) {
+    if (!stores || !frame_escapes(work))
+        return;
+    for (size_t i = 0; i < work->n_operands; i++) {
         struct pm_bound_operand *operand = &work->operands[i];
         operand->is_reached = operand->kind == PM_IN_FRAME &&
                               !pm_formula_is_slot(work->formulas, operand->insn, operand->operand);
