@@ -16,8 +16,8 @@ struct pm_bound_replay {
     uint64_t word;  /* what is left of the word at hand; 1 << 63: nothing */
     uint64_t next;  /* address of the next word */
     uint64_t first; /* address of the ring */
-    int64_t budget; /* how often the ring may still begin anew; below 0 the copy is left through
-                       PM_CB_BOUND_OVER */
+    int64_t budget; /* how often the ring may still begin anew; below 0 the copy ends through
+                       PM_CB_BOUND_OVER, since the nest itself runs no longer than that */
     uint64_t spill; /* of the code that takes the next word */
 };
 

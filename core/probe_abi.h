@@ -48,7 +48,7 @@ enum pm_control_block_offset {
     PM_CB_PRIVATE = 128,     /* first byte that only the runtime uses, but for … */
     PM_CB_CALLED_PATH = 256, /* … the addresses of its code for calls of the C library, */
     PM_CB_BOUND_DONE = 280,  /* for the end of a copy that a lower bound is measured with, */
-    PM_CB_BOUND_OVER = 288,  /* and for one that ran longer than it may (core/bound_abi.h) */
+    PM_CB_BOUND_OVER = 288,  /* and of one whose rings are at their end (core/bound_abi.h) */
     PM_CB_COUNTERS = 4096,   /* counter 0; 8 bytes each */
 };
 enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };

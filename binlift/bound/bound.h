@@ -74,7 +74,8 @@ void pm_bound_plan_free(struct pm_bound_plan *plan);
 struct pm_bound_outcomes {
     const uint64_t *bits;
     uint32_t n;          /* at most PM_BOUND_MOST_OUTCOMES */
-    uint64_t executions; /* in the whole run: no copy replays more */
+    uint64_t executions; /* of the branch in one execution of the nest, as far as that is known: a
+                            copy that has replayed so many rings ends there */
 };
 
 /* What was recorded of a nest. */

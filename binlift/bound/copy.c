@@ -37,7 +37,7 @@ static void append_replay(struct pm_bound_copy *copy, uint32_t i,
     uint64_t first = copy->n_data;
     struct pm_bound_replay replay = {.word = PM_BOUND_NOTHING_LEFT, .next = first, .first = first};
     if (outcomes->n > 0)
-        replay.budget = (int64_t)(outcomes->executions / outcomes->n + 1);
+        replay.budget = (int64_t)(outcomes->executions / outcomes->n);
     memcpy(copy->data + copy->first_replay + i * sizeof replay, &replay, sizeof replay);
     append_ring(copy, outcomes);
 }

@@ -77,16 +77,20 @@ static uint8_t refusal_of_blocks(const struct pm_nest_work *work) {
     return refusal;
 }
 
-/* Control comes to the header along edges, and nowhere else. */
+/* Control comes to the header along edges, or where the routine is entered, and nowhere else. */
 static bool has_one_entry(const struct pm_nest_work *work) {
     const struct pm_structure *structure = work->lifted->structure;
     const struct pm_routine *routine = &structure->routines[work->routine];
+    uint32_t header = structure->scopes[work->loop].header;
     if (pm_may_be_entered_anywhere(work->lifted, work->routine))
         return false;
-    for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++)
-        if (structure->edges[e].from == PM_NONE && structure->edges[e].to != PM_NONE &&
-            pm_is_in_loop(structure, structure->edges[e].to, work->loop))
+    for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[e];
+        bool is_usual = edge->kind == PM_EDGE_ENTRY && edge->to == header;
+        if (edge->from == PM_NONE && edge->to != PM_NONE && !is_usual &&
+            pm_is_in_loop(structure, edge->to, work->loop))
             return false;
+    }
     for (size_t i = 0; i < work->n_blocks; i++)
         if (structure->scopes[structure->blocks[work->blocks[i]].loop].flags & PM_SCOPE_IRREDUCIBLE)
             return false;

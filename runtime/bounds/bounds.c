@@ -31,7 +31,7 @@ struct nest {
 /* A thread's own copy of a nest. */
 struct instance {
     uint8_t *data; /* NULL: not made yet */
-    bool failed;   /* there is no memory, or it ran too long, or faulted */
+    bool failed;   /* there is no memory, or it faulted */
     /* Where the rings of all its branches stood when an execution began: n_replayed each.  When a
        ring is at its end, executions begin anew in turn, so that the outcomes of different
        branches go on belonging together. */
@@ -265,8 +265,8 @@ static void run_copy(struct pm_control_block *block, struct nest *nest, struct i
     save(block, frame, in, thread->saved, true);
     note_end_of_rings(in, instance);
     thread->copy_ticks = ticks > empty_copy_ticks ? ticks - empty_copy_ticks : 0;
-    thread->sampled = block->bound_status == 0;
-    instance->failed = block->bound_status != 0;
+    thread->sampled = block->bound_status < 2;
+    instance->failed = block->bound_status == 2;
     if (block->bound_status)
         __atomic_fetch_add(block->bound_status == 1 ? &nest->over : &nest->faults, 1,
                            __ATOMIC_RELAXED);

@@ -16,6 +16,10 @@ for pass in cfg loops live formulas deps groups bounds counters; do
     check "dump of $pass is the kept one" diff "$TOP/tests/dumps/$pass.txt" $pass.txt
 done
 
+gcc -o nests "$TOP/tests/dumps/nests.s"
+pmodel loops --dump bounds --routine 'in_place,recur*,accumulate,add_to_memory,walk,spilled,escaping,calls,refused' nests | without_addresses >nests.txt
+check "dump of loop nests, their slots, replayed branches and refusals is the kept one" diff "$TOP/tests/dumps/nests.txt" nests.txt
+
 all_graphs_are_xml() {
     pmodel loops --dump "$1" --dump-format dot dumped >graphs.dot && dot -Tsvg -O graphs.dot &&
         [ "$(ls graphs.dot*.svg | wc -l)" -ge 3 ] && xmllint --noout graphs.dot*.svg

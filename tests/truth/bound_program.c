@@ -68,7 +68,7 @@ static bool measure(struct work *work, const struct pm_raw *raw, struct pm_error
     for (size_t i = 0; i < plan->n_replayed; i++)
         outcomes[i] = (struct pm_bound_outcomes){.bits = raw->recorded.branches[i].words,
                                                  .n = (uint32_t)raw->recorded.branches[i].n,
-                                                 .executions = UINT64_C(1) << 30};
+                                                 .executions = raw->recorded.branches[i].n};
     for (size_t i = 0; i < plan->n_nests; i++) {
         const struct pm_bound_nest *nest = &plan->nests[i];
         uint8_t *slots = pm_alloc(nest->slot_bytes, 1);
