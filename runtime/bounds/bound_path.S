@@ -75,16 +75,10 @@ pm_bound_report_path:
         .cfi_startproc
         .cfi_undefined rip
         enter_stack
-        push_scratch
-        pushq   %rbp
-        movq    %rsp, %rbp
-        andq    $-16, %rsp
-        cld
+        enter_general
         movq    %gs:0, %rdi
-        call    pm_bound_report         /* uses general registers only */
-        movq    %rbp, %rsp
-        popq    %rbp
-        pop_scratch
+        call    pm_bound_report
+        leave_general
         leave_stack
         jmp     *%gs:PM_OFFSET_RETURN
         .cfi_endproc

@@ -7,9 +7,7 @@
 #include "runtime/private_stack.inc"
 
         .macro  restore
-        movq    %rbp, %rsp
-        popq    %rbp
-        pop_scratch
+        leave_general
         leave_stack
         .endm
 
@@ -24,11 +22,7 @@ pm_called_path:
         .cfi_startproc
         .cfi_undefined rip
         enter_stack
-        push_scratch
-        pushq   %rbp
-        movq    %rsp, %rbp
-        andq    $-16, %rsp
-        cld
+        enter_general
         movq    %rdx, %rcx
         movq    %rsi, %rdx
         movq    %rdi, %rsi
