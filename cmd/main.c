@@ -53,6 +53,11 @@ static const struct pm_command commands[] = {
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
+    {"bound",
+     "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--every K]\n"
+     "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
+     "[ARGUMENT]...",
+     "what loop nests would take if nothing missed a cache, measured", pm_cmd_bound},
     {"fit",
      "[--basis [SCOPE=]FUNCTIONS]... [--search] [--in NAMES] [--drop-divergent]\n"
      "                  [--with-partial] [--threads N]\n"

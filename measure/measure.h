@@ -54,11 +54,14 @@ struct pm_measure_request {
     bool keep_partial;        /* also a run that did not come to its end */
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
-    bool carry;               /* what carries each reuse */
-    bool bytes;               /* which bytes each group is the first to touch */
-    bool write_backs;         /* stores by dirty distance */
-    bool shared;              /* the interleaved stream of all threads, too */
-    bool second_core;         /* the analysis beside the program */
+    bool bound;               /* lower bounds of loop nests; needs time_runs */
+    double bound_share;       /* of the time that a nest must take for that */
+    unsigned bound_every;  /* of so many executions one has its copy; 0: as many as cost little */
+    bool carry;            /* what carries each reuse */
+    bool bytes;            /* which bytes each group is the first to touch */
+    bool write_backs;      /* stores by dirty distance */
+    bool shared;           /* the interleaved stream of all threads, too */
+    bool second_core;      /* the analysis beside the program */
     bool sample_files;     /* where libraries are not measured, a run more tells where time goes */
     bool again;            /* also what the store has */
     bool output_to_errors; /* the program's standard output goes to standard error */

@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/bound_abi.h"
 #include "core/probe_abi.h"
+#include "measure/bounding/bounding.h"
 #include "measure/command/command.h"
 #include "measure/interruption.h"
 #include "measure/outside/outside.h"
@@ -84,9 +86,9 @@ static size_t put_block_sizes(const struct pm_measure_session *session, char **t
 }
 
 /* What the program's environment has beside pmodel's own.  RAW: where it writes what it measures;
-   NULL: it measures nothing.  TIMED: its times. */
+   NULL: it measures nothing.  TIMED: its times; with BOUNDS what that file says (PM_ENV_BOUND). */
 static char **run_environment(const struct sized_run *run, const char *raw, bool timed,
-                              struct pm_error *err) {
+                              const char *bounds, struct pm_error *err) {
     const struct pm_measure_request *request = run->session->request;
     size_t n = request->n_environment;
     char **own = pm_substitute_all(request->environment, n, run->at, err);
@@ -100,7 +102,9 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
         own[n++] = pm_sprintf(PM_ENV_CHECKPOINT "=%u", request->checkpoint_seconds);
     if (request->handler)
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
-    if (raw && timed) {
+    if (raw && bounds) {
+        own[n++] = pm_sprintf(PM_ENV_BOUND "=%s", bounds);
+    } else if (raw && timed) {
         own[n++] = pm_strdup(PM_ENV_TIME "=1");
     } else if (raw && run->session->blocks.n) {
         n += put_block_sizes(run->session, own + n);
@@ -200,7 +204,7 @@ static void say_run(const struct sized_run *run, const struct pm_launch_result *
 static bool count(const struct sized_run *run, const char *raw, bool *is_whole,
                   struct pm_error *err) {
     struct pm_measure_session *session = run->session;
-    char **environment = run_environment(run, raw, false, err), *cut_off = NULL;
+    char **environment = run_environment(run, raw, false, NULL, err), *cut_off = NULL;
     if (!environment)
         return false;
     const struct pm_launch launched =
@@ -234,10 +238,10 @@ static bool launch_plainly(const struct sized_run *run, const struct pm_copy *fi
 
 /* A pm_timing_launcher.  Input files are made anew, since the run before may have changed them. */
 static bool launch_silently(void *context, const struct pm_copy *files, size_t n_files,
-                            const char *times_folder, struct pm_launch_result *result,
+                            const char *folder, const char *bounds, struct pm_launch_result *result,
                             struct pm_error *err) {
     struct sized_run run = *(const struct sized_run *)context;
-    char **environment = run_environment(&run, times_folder, true, err);
+    char **environment = run_environment(&run, folder, true, bounds, err);
     bool ok = environment && make_run_folder(run.session, run.at, &run.folder, err) &&
               launch_plainly(&run, files, n_files, environment, result, err);
     if (environment)
@@ -287,6 +291,38 @@ static bool add_times(struct sized_run *run, struct pm_error *err) {
     return ok;
 }
 
+/* ---- lower bounds ---------------------------------------------------------------------------- */
+
+/* The run of this size is in the store, with times. */
+static bool add_bounds(struct sized_run *run, struct pm_error *err) {
+    struct pm_measure_session *session = run->session;
+    const struct pm_bounding_request request = {
+        .instrument = &session->request->copies,
+        .least_share = session->request->bound_share,
+        .every = session->request->bound_every,
+        .launcher = {launch_silently, run},
+    };
+    char *parent = pm_sprintf("%s/bounds", session->work.path),
+         *folder = size_folder(parent, run->at);
+    struct pm_profile *profile = pm_store_profile(session->store, run->at, err);
+    struct pm_times *times = profile ? pm_store_times(session->store, run->at, err) : NULL;
+    struct pm_bounds *bounds = NULL;
+    if (times && pm_profile_fits(profile, session->copies.structure, err) &&
+        pm_times_fit(times, session->copies.structure, err) && make_folder(parent, err) &&
+        make_folder(folder, err))
+        bounds = pm_measure_bounds(&request, &session->copies, profile, times, folder,
+                                   &session->lifts, err);
+    bool ok = bounds && pm_store_put_bounds(session->store, run->at, bounds, err);
+    pm_remove_folder(folder);
+    if (profile)
+        pm_profile_free(profile);
+    pm_times_free(times);
+    pm_bounds_free(bounds);
+    free(folder);
+    free(parent);
+    return ok;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_parameters *at,
@@ -303,6 +339,8 @@ bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_par
              make_run_folder(session, at, &run.folder, err) && count(&run, raw, &is_whole, err);
     if (ok && request->time_runs && !there.times && is_whole && !pm_interrupting_signal())
         ok = add_times(&run, err);
+    if (ok && request->bound && is_whole && !pm_interrupting_signal())
+        ok = add_bounds(&run, err);
     pm_interruption_release();
     free(run.folder);
     free(raw);
@@ -339,7 +377,7 @@ static bool sample_files(struct pm_measure_session *session, const struct pm_par
     const struct pm_measure_request *request = session->request;
     struct sized_run run = {.session = session, .at = at};
     run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
-    char **environment = run.argv ? run_environment(&run, NULL, false, err) : NULL;
+    char **environment = run.argv ? run_environment(&run, NULL, false, NULL, err) : NULL;
     bool ok = environment && make_run_folder(session, at, &run.folder, err);
     const struct pm_sampled_command command = {.argv = run.argv,
                                                .command_path = session->command_path,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "binlift/binlift.h"
+#include "core/bounds.h"
 #include "core/machine/machine.h"
 #include "core/model.h"
 #include "core/prediction.h"
@@ -41,6 +42,11 @@ void pm_report_threads(FILE *out, const struct pm_machine *machine,
    by loop that carries them, where they come from and where they go to. */
 void pm_report_carried(FILE *out, const struct pm_carried_report *report,
                        const struct pm_report_options *options);
+
+/* `pmodel bound`: loop nests and their lower bounds, measured at size AT. */
+void pm_report_bounds(FILE *out, const struct pm_structure *structure,
+                      const struct pm_parameters *at, const struct pm_bounds *bounds,
+                      const struct pm_report_options *options);
 
 /* `pmodel machines NAME`: a machine file without comments, or its figures and costs. */
 void pm_report_machine(FILE *out, const struct pm_machine *machine,

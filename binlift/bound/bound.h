@@ -96,6 +96,9 @@ struct pm_bound_copy {
                            register */
 };
 
+/* The basic block of a replayed branch. */
+uint32_t pm_bound_block_of(const struct pm_lifted *lifted, uint32_t insn);
+
 /* Per instruction the registers that are live before it, in routines with nests.  The caller frees.
  */
 pm_live_set *pm_bound_liveness(const struct pm_lifted *lifted, const struct pm_bound_plan *plan);

@@ -57,6 +57,10 @@ static void make_data(const struct pm_bound_request *request, struct pm_bound_co
     }
 }
 
+uint32_t pm_bound_block_of(const struct pm_lifted *lifted, uint32_t insn) {
+    return lifted->insn_block[insn];
+}
+
 pm_live_set *pm_bound_liveness(const struct pm_lifted *lifted, const struct pm_bound_plan *plan) {
     const struct pm_structure *structure = lifted->structure;
     bool *followed = pm_alloc(structure->n_routines, sizeof *followed);

@@ -307,7 +307,9 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         pm_store_remove_patterns(store, run, err) && pm_store_remove_differences(store, run, err) &&
         pm_store_remove_formulas(store, run, err) && pm_store_remove_file_times(store, run, err) &&
         pm_store_remove_rows(store, "strides", run, err) &&
-        pm_store_remove_rows(store, "dirty", run, err);
+        pm_store_remove_rows(store, "dirty", run, err) &&
+        pm_store_remove_rows(store, "bounds", run, err) &&
+        pm_store_remove_rows(store, "nest_bound", run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
         ok = pm_store_run_sql_of(store, statements[i], run, err);
     return ok;

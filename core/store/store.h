@@ -61,6 +61,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/bounds.h"
 #include "core/builds/builds.h"
 #include "core/model.h"
 #include "core/parameters.h"
@@ -201,6 +202,15 @@ bool pm_store_put_times(struct pm_store *store, const struct pm_parameters *para
  */
 struct pm_times *pm_store_times(struct pm_store *store, const struct pm_parameters *parameters,
                                 struct pm_error *err);
+
+/* Lower bounds of the run with exactly PARAMETERS; those that are there already are replaced.  The
+   run must be there: a new one comes without. */
+bool pm_store_put_bounds(struct pm_store *store, const struct pm_parameters *parameters,
+                         const struct pm_bounds *bounds, struct pm_error *err);
+/* NULL without error text if the run has none.  Not yet compared with a structure (pm_bounds_fit).
+ */
+struct pm_bounds *pm_store_bounds(struct pm_store *store, const struct pm_parameters *parameters,
+                                  struct pm_error *err);
 
 /* Reuse patterns (core/reuse_patterns.h) of the run with exactly PARAMETERS; those that are there
    already are replaced.  The run must be there: a new one comes without. */

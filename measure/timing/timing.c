@@ -66,18 +66,21 @@ static void choose(struct timing *t, const struct pm_profile *profile, double pl
 
 /* ---- copies with timers ---------------------------------------------------------------------- */
 
-static bool lift_modules(struct timing *t, struct pm_error *err) {
-    struct pm_timing_lifts *lifts = t->lifts;
-    const struct pm_copies_request *instrument = t->request->instrument;
+bool pm_timing_lift_modules(const struct pm_copies_request *instrument,
+                            const struct pm_copies *copies, struct pm_timing_lifts *lifts,
+                            struct pm_error *err) {
     const struct pm_lift_options options = {.classes_folder = instrument->classes_folder,
                                             .own_classes_folder = instrument->own_classes_folder,
                                             .classes_file = instrument->classes_file};
     if (!lifts->lifted)
-        lifts->lifted = pm_alloc(t->copies->n_files, sizeof *lifts->lifted);
-    for (; lifts->n_lifted < t->copies->n_files; lifts->n_lifted++) {
-        const char *path = t->copies->files[lifts->n_lifted].original;
+        lifts->lifted = pm_alloc(copies->n_files, sizeof *lifts->lifted);
+    for (; lifts->n_lifted < copies->n_files; lifts->n_lifted++) {
+        const char *path = copies->files[lifts->n_lifted].original;
         if (!(lifts->lifted[lifts->n_lifted] = pm_lift(path, &options, err)))
             return false;
+        if (pm_lifted_structure(lifts->lifted[lifts->n_lifted])->n_scopes !=
+            copies->places[lifts->n_lifted].n_scopes)
+            return pm_fail(err, "%s has changed since it was instrumented", path);
     }
     return true;
 }
@@ -92,8 +95,6 @@ static bool write_copy(struct timing *t, size_t i, uint32_t first_scope, struct 
     struct pm_lifted *lifted = t->lifts->lifted[i];
     const struct pm_structure *structure = pm_lifted_structure(lifted);
     const struct pm_module_place *place = &t->copies->places[i];
-    if (structure->n_scopes != place->n_scopes)
-        return pm_fail(err, "%s has changed since it was instrumented", t->timed[i].original);
     uint8_t *events = pm_alloc(structure->n_scopes, sizeof *events);
     uint8_t *probed = pm_alloc(structure->n_scopes, sizeof *probed);
     for (uint32_t s = 1; s < structure->n_scopes; s++)
@@ -118,7 +119,7 @@ static bool write_copy(struct timing *t, size_t i, uint32_t first_scope, struct 
 
 static bool make_copies(struct timing *t, struct pm_error *err) {
     uint32_t first_scope = 0;
-    if (!lift_modules(t, err))
+    if (!pm_timing_lift_modules(t->request->instrument, t->copies, t->lifts, err))
         return false;
     for (size_t i = 0; i < t->copies->n_files; i++) {
         if (!write_copy(t, i, first_scope, err))
@@ -151,7 +152,7 @@ struct repetition {
 static bool run_plain(const struct timing *t, struct repetition *repetition, struct pm_error *err) {
     struct pm_launch_result result;
     const struct pm_timing_launcher *l = &t->request->launcher;
-    bool ok = l->launch(l->context, t->plain, t->copies->n_files, NULL, &result, err);
+    bool ok = l->launch(l->context, t->plain, t->copies->n_files, NULL, NULL, &result, err);
     repetition->plain_seconds = result.cpu_seconds;
     return ok;
 }
@@ -163,7 +164,8 @@ static bool run_timed(const struct timing *t, struct repetition *repetition, siz
     repetition->raw = pm_sprintf("%s/times-%zu", t->folder, number);
     if (mkdir(repetition->raw, 0777) != 0)
         return pm_fail_errno(err, "cannot make %s", repetition->raw);
-    bool ok = l->launch(l->context, t->timed, t->copies->n_files, repetition->raw, &result, err);
+    bool ok =
+        l->launch(l->context, t->timed, t->copies->n_files, repetition->raw, NULL, &result, err);
     repetition->cpu_seconds = result.cpu_seconds;
     return ok;
 }

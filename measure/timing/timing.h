@@ -9,11 +9,11 @@
 #include "measure/launch/launch.h"
 
 /* Runs the command once at the size in question with FILES in place of their originals, silently,
-   and checks that it ended as it should.  TIMES_FOLDER: where it is to write its times; NULL: they
-   are not wanted. */
+   and checks that it ended as it should.  FOLDER: where it is to write its raw files, of its times
+   or, with BOUNDS, of what that file says (PM_ENV_BOUND); NULL: they are not wanted. */
 struct pm_timing_launcher {
-    bool (*launch)(void *context, const struct pm_copy *files, size_t n_files,
-                   const char *times_folder, struct pm_launch_result *result, struct pm_error *err);
+    bool (*launch)(void *context, const struct pm_copy *files, size_t n_files, const char *folder,
+                   const char *bounds, struct pm_launch_result *result, struct pm_error *err);
     void *context;
 };
 
@@ -30,6 +30,11 @@ struct pm_timing_lifts {
     struct pm_lifted **lifted; /* NULL: none yet */
     size_t n_lifted;
 };
+/* Lifts those files of COPIES that are not there yet.  False with a sentence: a file cannot be
+   lifted, or has changed. */
+bool pm_timing_lift_modules(const struct pm_copies_request *instrument,
+                            const struct pm_copies *copies, struct pm_timing_lifts *lifts,
+                            struct pm_error *err);
 void pm_timing_lifts_free(struct pm_timing_lifts *lifts); /* what it owns */
 
 /* Runs the command plainly and with timers, and gives the times of the run with timers whose CPU

@@ -1,0 +1,48 @@
+/* Lower bounds on execution time, measured (`pmodel bound`): what loop nests of a run would take if
+   nothing missed a cache (Fursin, O'Boyle, Temam & Watts 2004).  Kept with the run in the store. */
+#ifndef PM_BOUNDS_H
+#define PM_BOUNDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+#include "core/structure/structure.h"
+
+/* A loop nest that took enough time to be looked at. */
+struct pm_nest_bound {
+    uint32_t scope;       /* a loop of the structure, with all that is in it */
+    char *refusal;        /* why it has no bound: the end of a sentence that begins with the loop;
+                             NULL: it has one; owned */
+    double timed_seconds; /* by the timers of the run */
+    double instructions;  /* executed in it, by the counters; NAN: unknown */
+    double executions, sampled; /* times that it was entered; with its copy before it */
+    double seconds;             /* of all executions, as they were timed beside the copies */
+    double sampled_seconds;     /* of those that were sampled … */
+    double bound_seconds;       /* … and of their copies */
+    double cut;    /* copies that ended with the nest's trip count, not by themselves */
+    double faults; /* copies that faulted */
+    uint32_t unknown, biased, chased, replayed, chained; /* binlift/bound/bound.h */
+};
+
+struct pm_bounds {
+    PM_ARRAY(struct pm_nest_bound, nests); /* ascending by scope */
+    double plain_seconds;                  /* CPU time of the program as it is */
+    double recording_over_plain;           /* CPU time of the run that recorded, over that */
+    double total_over_plain;               /* … of all runs that bounds need together */
+    double timed_seconds;                  /* in loops, by the timers */
+    double bounded_seconds;                /* of it, in nests with a bound */
+    char *machine;                         /* processor, as it names itself; owned */
+};
+
+void pm_bounds_free(struct pm_bounds *bounds); /* and the struct itself; NULL is allowed */
+
+/* Seconds that all executions would take; NAN: it has no bound. */
+double pm_nest_bound_seconds(const struct pm_nest_bound *nest);
+
+/* As pm_times_fit. */
+bool pm_bounds_fit(const struct pm_bounds *bounds, const struct pm_structure *structure,
+                   struct pm_error *err);
+
+#endif

@@ -1,0 +1,377 @@
+/* Lower bounds at one size; see bounding.h. */
+#define _GNU_SOURCE
+#include "measure/bounding/bounding.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "binlift/bound/bound.h"
+#include "core/probe_abi.h"
+#include "measure/raw/raw.h"
+
+/* An execution with its copy costs about this: two events that save all registers, and the copy's
+   slots.  Beside shorter nests copies run before some executions only. */
+static const double execution_seconds = 1e-6;
+static const double most_cost_share = 0.25;
+
+struct bounding {
+    const struct pm_bounding_request *request;
+    const struct pm_copies *copies;
+    const struct pm_profile *profile;
+    const struct pm_times *times;
+    const char *folder;
+    struct pm_lifted *lifted;             /* of the program */
+    const struct pm_structure *structure; /* of the lift: its scopes are the first of the whole */
+    struct pm_bound_plan *plan;           /* of the nests that are measured */
+    struct pm_bounds *bounds;
+    double *seconds;      /* per scope: by the timers, with all that is in it */
+    double *entries;      /* per scope */
+    double *instructions; /* per scope, with all that is in it */
+};
+
+/* ---- which nests ----------------------------------------------------------------------------- */
+
+static bool is_own(const struct bounding *b, uint32_t scope) {
+    return scope < b->structure->n_scopes;
+}
+
+/* Time of scopes with timers, added to all loops around them; *ALL: of all scopes. */
+static void add_times(struct bounding *b, double *all) {
+    const struct pm_structure *whole = b->copies->structure;
+    for (size_t i = 0; i < b->times->n_scopes; i++) {
+        const struct pm_scope_time *time = &b->times->scopes[i];
+        uint32_t scope = time->scope;
+        double seconds = fmax(time->seconds, 0);
+        *all += seconds;
+        if (whole->scopes[scope].kind == PM_SCOPE_LOOP)
+            b->bounds->timed_seconds += seconds;
+        for (uint32_t loop = whole->scopes[scope].kind == PM_SCOPE_LOOP ? scope : PM_NONE;
+             loop != PM_NONE; loop = pm_outer_loop(whole, loop))
+            if (is_own(b, loop))
+                b->seconds[loop] += seconds;
+    }
+}
+
+static void add_counts(struct bounding *b) {
+    const struct pm_structure *s = b->structure;
+    double *executed = pm_block_executions(b->copies->structure, b->profile->edge_counts);
+    for (uint32_t i = 0; i < s->n_blocks; i++)
+        for (uint32_t loop = s->blocks[i].loop; loop != PM_NONE; loop = pm_outer_loop(s, loop))
+            b->instructions[loop] += executed[i] * s->blocks[i].n_instructions;
+    for (uint32_t e = 0; e < s->n_edges; e++)
+        if (s->edges[e].to != PM_NONE)
+            for (uint32_t loop = s->blocks[s->edges[e].to].loop;
+                 loop != PM_NONE &&
+                 (s->edges[e].from == PM_NONE || !pm_is_in_loop(s, s->edges[e].from, loop));
+                 loop = pm_outer_loop(s, loop))
+                b->entries[loop] += b->profile->edge_counts[e];
+    free(executed);
+}
+
+static struct pm_nest_bound *add_nest(struct bounding *b, uint32_t loop) {
+    struct pm_nest_bound *nest = PM_PUSH(b->bounds, nests);
+    *nest = (struct pm_nest_bound){
+        .scope = loop, .timed_seconds = b->seconds[loop], .instructions = b->instructions[loop]};
+    return nest;
+}
+
+static bool is_hot(const struct bounding *b, uint32_t loop, double all) {
+    return b->seconds[loop] > 0 && b->seconds[loop] >= b->request->least_share * all;
+}
+
+/* Loops that take their share and are in no nest, though no loop in them is one or takes its share,
+   are listed with what stands against them. */
+static bool is_worth_a_reason(const struct bounding *b, const struct pm_bound_plan *all,
+                              uint32_t loop, double seconds) {
+    if (!is_hot(b, loop, seconds) || all->refusals[loop] == PM_BOUND_POSSIBLE)
+        return false;
+    double inner = 0;
+    for (uint32_t s = loop + 1; s < b->structure->n_scopes; s++)
+        if (b->structure->scopes[s].kind == PM_SCOPE_LOOP && pm_outer_loop(b->structure, s) == loop)
+            inner += b->seconds[s];
+    return b->seconds[loop] - inner >= b->request->least_share * seconds;
+}
+
+/* Plans those nests that take their share of the time. */
+static void choose(struct bounding *b) {
+    double all = 0;
+    struct pm_bound_plan *every = pm_plan_bounds(b->lifted, NULL);
+    bool *wanted = pm_alloc(b->structure->n_scopes, sizeof *wanted);
+    add_times(b, &all);
+    add_counts(b);
+    for (size_t i = 0; i < every->n_nests; i++)
+        wanted[every->nests[i].loop] = is_hot(b, every->nests[i].loop, all);
+    for (uint32_t s = 0; s < b->structure->n_scopes; s++) {
+        if (wanted[s])
+            add_nest(b, s);
+        else if (b->structure->scopes[s].kind == PM_SCOPE_LOOP &&
+                 is_worth_a_reason(b, every, s, all))
+            add_nest(b, s)->refusal = pm_strdup(pm_bound_refusal_text(every->refusals[s]));
+    }
+    b->plan = pm_plan_bounds(b->lifted, wanted);
+    pm_bound_plan_free(every);
+    free(wanted);
+}
+
+static struct pm_nest_bound *nest_of(const struct bounding *b, uint32_t loop) {
+    size_t i = PM_LOWER_BOUND(b->bounds->n_nests, k, b->bounds->nests[k].scope < loop);
+    return &b->bounds->nests[i];
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Of several processes, as of a script, the one that did most. */
+static bool take_raw(void *to, const char *path, struct pm_error *err) {
+    struct pm_raw **best = to, *raw = pm_raw_read(path, err);
+    if (!raw)
+        return false;
+    bool has_more = !*best || raw->recorded.n_slots > (*best)->recorded.n_slots ||
+                    (raw->bounds.n_nests > 0 && raw->cpu_ns > (*best)->cpu_ns);
+    pm_raw_free(has_more ? *best : raw);
+    *best = has_more ? raw : *best;
+    return true;
+}
+
+/* Runs the program as NAME in our folder, with what FILE says; its raw file.  *SECONDS: CPU time.
+ */
+static struct pm_raw *run(const struct bounding *b, char *copy, const char *file, const char *name,
+                          double *seconds, struct pm_error *err) {
+    const struct pm_timing_launcher *launcher = &b->request->launcher;
+    struct pm_copy files = {b->copies->files[0].original, copy};
+    struct pm_launch_result result;
+    struct pm_raw *raw = NULL;
+    char *folder = pm_sprintf("%s/%s", b->folder, name);
+    if (mkdir(folder, 0777) != 0)
+        pm_fail_errno(err, "cannot make %s", folder);
+    else if (launcher->launch(launcher->context, &files, 1, folder, file, &result, err)) {
+        *seconds = result.cpu_seconds;
+        if (!pm_add_raw_files(folder, "record", false, take_raw, &raw, err)) {
+            pm_raw_free(raw);
+            raw = NULL;
+        }
+    }
+    free(folder);
+    return raw;
+}
+
+static struct pm_instrument_options instrumenting(const struct bounding *b) {
+    return (struct pm_instrument_options){
+        .no_counters = true,
+        .only_probed = true,
+        .calls_move = b->request->instrument->calls == PM_CALLS_MOVED,
+        .runtime_path = b->request->instrument->runtime,
+    };
+}
+
+/* *SECONDS: CPU time of the run. */
+static struct pm_raw *record(const struct bounding *b, double *seconds, struct pm_error *err) {
+    uint64_t *watched = pm_alloc(b->structure->n_blocks, sizeof *watched);
+    char *copy = pm_sprintf("%s/%s", b->folder, basename(b->copies->files[0].instrumented));
+    char *file = pm_sprintf("%s/watched", b->folder);
+    struct pm_instrument_options options = instrumenting(b);
+    struct pm_raw *raw = NULL;
+    options.bounds = b->plan;
+    options.watched = watched;
+    if (pm_instrument(b->lifted, &options, copy, err) &&
+        pm_bound_write_watch_file(file, b->lifted, b->plan, watched,
+                                  pm_placement_hash(b->structure), err))
+        raw = run(b, copy, file, "recorded", seconds, err);
+    if (raw && (raw->recorded.n_slots != b->plan->n_slots ||
+                raw->recorded.n_branches != b->plan->n_replayed)) {
+        pm_raw_free(raw);
+        raw = NULL;
+        pm_fail(err, "the run that records for lower bounds left no record: did the program end "
+                     "in another process?");
+    }
+    free(watched);
+    free(copy);
+    free(file);
+    return raw;
+}
+
+/* ---- copies of nests ------------------------------------------------------------------------- */
+
+static uint8_t *slots_of(const struct bounding *b, const struct pm_bound_nest *nest,
+                         const struct pm_raw *raw) {
+    uint8_t *slots = pm_alloc(nest->slot_bytes + 1, 1);
+    for (uint32_t s = nest->first_slot; s < nest->first_slot + nest->n_slots; s++)
+        memcpy(slots + b->plan->slots[s].offset, raw->recorded.slots[s].bytes,
+               b->plan->slots[s].size_bytes);
+    return slots;
+}
+
+static struct pm_bound_outcomes *
+outcomes_of(const struct bounding *b, const struct pm_bound_nest *nest, const struct pm_raw *raw) {
+    struct pm_bound_outcomes *all = pm_alloc(nest->n_replayed + 1, sizeof *all);
+    double *executed = pm_block_executions(b->copies->structure, b->profile->edge_counts);
+    for (uint32_t i = 0; i < nest->n_replayed; i++) {
+        const struct pm_raw_outcomes *outcomes = &raw->recorded.branches[nest->first_replayed + i];
+        uint32_t block = pm_bound_block_of(b->lifted, b->plan->replayed[nest->first_replayed + i]);
+        double per_entry = executed[block] / fmax(b->entries[nest->loop], 1);
+        all[i] = (struct pm_bound_outcomes){
+            .bits = outcomes->words, .n = (uint32_t)outcomes->n, .executions = (uint64_t)per_entry};
+    }
+    free(executed);
+    return all;
+}
+
+/* So that the copies of short nests cost a share of the nests' own time. */
+static uint32_t every_of(const struct bounding *b, const struct pm_bound_nest *nest) {
+    double cost = b->entries[nest->loop] * execution_seconds;
+    double most = most_cost_share * b->seconds[nest->loop];
+    if (b->request->every)
+        return b->request->every;
+    return most > 0 && cost > most ? (uint32_t)fmin(ceil(cost / most), 1e6) : 1;
+}
+
+static bool make_nest(struct bounding *b, const struct pm_bound_nest *nest, const pm_live_set *live,
+                      const struct pm_raw *raw, struct pm_bound_copy *copy) {
+    uint8_t *slots = slots_of(b, nest, raw);
+    struct pm_bound_outcomes *outcomes = outcomes_of(b, nest, raw);
+    struct pm_bound_request request = {.lifted = b->lifted,
+                                       .live = live,
+                                       .plan = b->plan,
+                                       .nest = nest,
+                                       .recorded = {slots, outcomes}};
+    struct pm_nest_bound *bound = nest_of(b, nest->loop);
+    bool made = pm_make_bound_copy(&request, copy);
+    bound->unknown = nest->n_unknown + nest->all_unknown;
+    bound->biased = nest->n_biased;
+    bound->chased = nest->n_chased;
+    bound->replayed = nest->n_replayed;
+    bound->chained = copy->n_chained;
+    if (!made)
+        bound->refusal = pm_strdup(pm_bound_refusal_text(PM_BOUND_FORMS));
+    free(slots);
+    free(outcomes);
+    return made;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+struct made_copies {
+    struct pm_bound_copy *copies;
+    struct pm_bound_entry *entries;
+    size_t n;
+};
+
+static struct made_copies make_all(struct bounding *b, const struct pm_raw *raw) {
+    const struct pm_bound_plan *plan = b->plan;
+    struct made_copies made = {.copies = pm_alloc(plan->n_nests + 1, sizeof *made.copies),
+                               .entries = pm_alloc(plan->n_nests + 1, sizeof *made.entries)};
+    pm_live_set *live = pm_bound_liveness(b->lifted, plan);
+    for (size_t i = 0; i < plan->n_nests; i++)
+        if (make_nest(b, &plan->nests[i], live, raw, &made.copies[i]))
+            made.entries[made.n++] =
+                (struct pm_bound_entry){.module = pm_placement_hash(b->structure),
+                                        .every = every_of(b, &plan->nests[i]),
+                                        .plan = plan,
+                                        .nest = &plan->nests[i],
+                                        .copy = &made.copies[i]};
+    free(live);
+    return made;
+}
+
+static void free_all(const struct bounding *b, struct made_copies *made) {
+    for (size_t i = 0; i < b->plan->n_nests; i++)
+        pm_bound_copy_free(&made->copies[i]);
+    free(made->copies);
+    free(made->entries);
+}
+
+/* A nest whose entries or exits no probe can stand on has no events. */
+static bool instrument_nests(struct bounding *b, const struct made_copies *made, const char *copy,
+                             struct pm_error *err) {
+    uint8_t *events = pm_alloc(b->structure->n_scopes, sizeof *events);
+    struct pm_instrument_options options = instrumenting(b);
+    for (size_t i = 0; i < made->n; i++)
+        events[made->entries[i].nest->loop] = PM_PROBE_SCOPE_PROBED;
+    options.scope_events = events;
+    bool ok = pm_instrument(b->lifted, &options, copy, err);
+    free(events);
+    return ok;
+}
+
+static void take_times(struct bounding *b, const struct made_copies *made,
+                       const struct pm_raw_bounds *raw) {
+    double seconds = raw->ticks ? 1e-9 * (double)raw->ns / (double)raw->ticks : 0;
+    for (size_t i = 0; i < made->n && i < raw->n_nests; i++) {
+        const struct pm_raw_bound *measured = &raw->nests[i];
+        struct pm_nest_bound *nest = nest_of(b, made->entries[i].nest->loop);
+        nest->executions = (double)measured->executions;
+        nest->sampled = (double)measured->sampled;
+        nest->seconds = seconds * (double)measured->ticks;
+        nest->sampled_seconds = seconds * (double)measured->sampled_ticks;
+        nest->bound_seconds = seconds * (double)measured->copy_ticks;
+        nest->cut = (double)measured->over;
+        nest->faults = (double)measured->faults;
+        if (measured->faults)
+            nest->refusal = pm_strdup("faults when it runs on recorded values");
+        else if (!measured->sampled)
+            nest->refusal = pm_strdup("was not entered where that is seen");
+        else
+            b->bounds->bounded_seconds += nest->timed_seconds;
+    }
+}
+
+/* *SECONDS: CPU time of the run. */
+static bool measure(struct bounding *b, const struct pm_raw *recorded, double *seconds,
+                    struct pm_error *err) {
+    struct made_copies made = make_all(b, recorded);
+    char *copy = pm_sprintf("%s/%s", b->folder, basename(b->copies->files[0].instrumented));
+    char *file = pm_sprintf("%s/copies", b->folder);
+    struct pm_raw *raw = NULL;
+    if (instrument_nests(b, &made, copy, err) &&
+        pm_bound_write_file(file, made.entries, made.n, err))
+        raw = run(b, copy, file, "bounded", seconds, err);
+    if (raw)
+        take_times(b, &made, &raw->bounds);
+    bool ok = raw != NULL;
+    pm_raw_free(raw);
+    free_all(b, &made);
+    free(copy);
+    free(file);
+    return ok;
+}
+
+static bool measure_chosen(struct bounding *b, struct pm_error *err) {
+    double recording = 0, bounding = 0, plain = b->times->plain_seconds;
+    struct pm_raw *recorded = record(b, &recording, err);
+    bool ok = recorded && measure(b, recorded, &bounding, err);
+    b->bounds->recording_over_plain = plain > 0 ? recording / plain : 0;
+    b->bounds->total_over_plain =
+        plain > 0 ? (b->times->cpu_seconds + recording + bounding) / plain : 0;
+    pm_raw_free(recorded);
+    return ok;
+}
+
+struct pm_bounds *pm_measure_bounds(const struct pm_bounding_request *request,
+                                    const struct pm_copies *copies,
+                                    const struct pm_profile *profile, const struct pm_times *times,
+                                    const char *folder, struct pm_timing_lifts *lifts,
+                                    struct pm_error *err) {
+    struct bounding b = {
+        .request = request, .copies = copies, .profile = profile, .times = times, .folder = folder};
+    if (!pm_timing_lift_modules(request->instrument, copies, lifts, err))
+        return NULL;
+    b.lifted = lifts->lifted[0];
+    b.structure = pm_lifted_structure(b.lifted);
+    b.bounds = pm_alloc(1, sizeof *b.bounds);
+    b.bounds->plain_seconds = times->plain_seconds;
+    b.bounds->machine = times->machine ? pm_strdup(times->machine) : NULL;
+    b.seconds = pm_alloc(b.structure->n_scopes, sizeof *b.seconds);
+    b.entries = pm_alloc(b.structure->n_scopes, sizeof *b.entries);
+    b.instructions = pm_alloc(b.structure->n_scopes, sizeof *b.instructions);
+    choose(&b);
+    bool ok = b.plan->n_nests == 0 || measure_chosen(&b, err);
+    pm_bound_plan_free(b.plan);
+    free(b.seconds);
+    free(b.entries);
+    free(b.instructions);
+    if (ok)
+        return b.bounds;
+    pm_bounds_free(b.bounds);
+    return NULL;
+}
