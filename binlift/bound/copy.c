@@ -35,7 +35,10 @@ static void append_ring(struct pm_bound_copy *copy, const struct pm_bound_outcom
 static void append_replay(struct pm_bound_copy *copy, uint32_t i,
                           const struct pm_bound_outcomes *outcomes) {
     uint64_t first = copy->n_data;
-    struct pm_bound_replay replay = {.word = PM_BOUND_NOTHING_LEFT, .next = first, .first = first};
+    struct pm_bound_replay replay = {.word = PM_BOUND_NOTHING_LEFT,
+                                     .next = first,
+                                     .first = first,
+                                     .signs = {PM_BOUND_NOTHING_LEFT, PM_BOUND_NOTHING_LEFT}};
     if (outcomes->n > 0)
         replay.budget = (int64_t)(outcomes->executions / outcomes->n);
     memcpy(copy->data + copy->first_replay + i * sizeof replay, &replay, sizeof replay);

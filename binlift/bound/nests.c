@@ -77,7 +77,8 @@ static uint8_t refusal_of_blocks(const struct pm_nest_work *work) {
     return refusal;
 }
 
-/* Control comes to the header along edges, or where the routine is entered, and nowhere else. */
+/* Control comes to the header along edges, or where the routine is entered, and nowhere else.  Loops
+   in it may have several entries. */
 static bool has_one_entry(const struct pm_nest_work *work) {
     const struct pm_structure *structure = work->lifted->structure;
     const struct pm_routine *routine = &structure->routines[work->routine];
@@ -91,10 +92,7 @@ static bool has_one_entry(const struct pm_nest_work *work) {
             pm_is_in_loop(structure, edge->to, work->loop))
             return false;
     }
-    for (size_t i = 0; i < work->n_blocks; i++)
-        if (structure->scopes[structure->blocks[work->blocks[i]].loop].flags & PM_SCOPE_IRREDUCIBLE)
-            return false;
-    return true;
+    return !(structure->scopes[work->loop].flags & PM_SCOPE_IRREDUCIBLE);
 }
 
 /* ---- one loop -------------------------------------------------------------------------------- */

@@ -233,6 +233,7 @@ static void place_rings(const struct pm_bound_file_nest *in, struct instance *in
     for (uint32_t i = 0; i < n; i++)
         if (instance->begins_anew) {
             replays[i].word = places[i].word;
+            replays[i].rest = places[i].word & (places[i].word - 1);
             replays[i].next = places[i].next;
         } else {
             places[i] = (struct ring_place){replays[i].word, replays[i].next};

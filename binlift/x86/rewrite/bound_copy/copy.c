@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, VECTORS = 0xffff };
 
 /* A field that tells of a place outside the copy. */
 struct outer_field {
@@ -27,6 +27,8 @@ struct copying {
     pm_live_set free_registers;          /* that no instruction of the nest touches, and no
                                             replayed branch has */
     pm_live_set replay_registers;
+    uint64_t free_vectors; /* the same of vectors */
+    bool vex;              /* some instruction of the nest is encoded so */
     uint32_t exit_label;
     bool possible;
 };
@@ -70,13 +72,17 @@ static unsigned lowest(pm_live_set set) { return (unsigned)__builtin_ctzll(set);
 
 static void find_free_registers(struct copying *c) {
     pm_live_set touched = PM_LIVE_BIT(PM_RSP);
+    uint64_t touched_vectors = 0;
     for (size_t i = 0; i < c->n_blocks; i++)
         for (uint32_t k = code_of(c, i)->first_insn;
              k < code_of(c, i)->first_insn + code_of(c, i)->n_insns; k++) {
             const struct pm_registers *registers = c->lifted->insns[k].registers;
             touched |= pm_live_from(registers->uses) | pm_live_from(registers->defs);
+            touched_vectors |= registers->uses.vector | registers->defs.vector;
+            c->vex |= pm_x86_is_vex(pm_insn_bytes(c->lifted, k), c->lifted->insns[k].length);
         }
     c->free_registers = PM_LIVE_REGISTERS & ~touched;
+    c->free_vectors = VECTORS & ~touched_vectors;
 }
 
 static bool is_apart(const struct pm_bound_access *access) {
@@ -92,26 +98,58 @@ static bool has_apart(const struct copying *c) {
     return false;
 }
 
-/* One register stays for loads and stores that are apart. */
+/* How often the branch is executed in one execution of the nest, as far as that is known. */
+static uint64_t executions_of(const struct copying *c, uint32_t i) {
+    const struct pm_bound_outcomes *outcomes = c->request->recorded.outcomes;
+    return outcomes ? outcomes[i].executions : 0;
+}
+
+/* Of branches without a register the one that is executed most often. */
+static struct pm_replayed_branch *next_branch(struct copying *c) {
+    struct pm_replayed_branch *found = NULL;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < c->request->nest->n_replayed; i++)
+        if (c->replayed[i].place == PM_REPLAY_IN_MEMORY &&
+            (!found || executions_of(c, i) > most)) {
+            found = &c->replayed[i];
+            most = executions_of(c, i);
+        }
+    return found;
+}
+
+/* One register stays for loads and stores that are apart.  In memory a branch waits for the one
+   before, six cycles: those that are executed most often get registers first. */
+static void give_registers(struct copying *c) {
+    struct pm_replayed_branch *branch;
+    pm_live_set given = c->free_registers;
+    if (given && has_apart(c))
+        given &= given - 1;
+    for (; given && (branch = next_branch(c)); given &= given - 1) {
+        branch->place = PM_REPLAY_IN_REGISTER;
+        branch->reg = (uint8_t)lowest(given);
+        c->replay_registers |= given & -given;
+    }
+    for (; c->free_vectors && (branch = next_branch(c)); c->free_vectors &= c->free_vectors - 1) {
+        branch->place = PM_REPLAY_IN_VECTOR;
+        branch->reg = (uint8_t)lowest(c->free_vectors);
+    }
+    c->free_registers &= ~c->replay_registers;
+}
+
 static void plan_replays(struct copying *c) {
     const struct pm_bound_nest *nest = c->request->nest;
     uint32_t state = c->copy->first_replay;
     c->replayed = pm_alloc(nest->n_replayed, sizeof *c->replayed);
-    pm_live_set given = c->free_registers;
-    if (given && has_apart(c))
-        given &= given - 1;
     for (uint32_t i = 0; i < nest->n_replayed; i++) {
         uint32_t insn = c->request->plan->replayed[nest->first_replayed + i];
         struct pm_replayed_branch *branch = &c->replayed[i];
         branch->state = pm_to_address(state + i * sizeof(struct pm_bound_replay));
         branch->taken = target_of(c, c->lifted->insns[insn].target);
-        branch->reg = given ? (uint8_t)lowest(given) : PM_REGISTER_NONE;
+        branch->vex = c->vex;
         branch->refill = pm_code_new_labels(&c->code, 2);
         branch->again = branch->refill + 1;
-        c->replay_registers |= given & -given;
-        given &= given - 1;
     }
-    c->free_registers &= ~c->replay_registers;
+    give_registers(c);
 }
 
 /* A register whose value nobody needs around instruction K; PM_REGISTER_NONE. */
@@ -228,8 +266,7 @@ static void put_instruction(struct copying *c, uint32_t k) {
     if (insn->is_nop)
         return;
     if (replay != PM_NONE) {
-        pm_x86_put_replayed(&c->code, &c->replayed[replay]);
-        c->copy->n_added_insns += 2;
+        c->copy->n_added_insns += pm_x86_put_replayed(&c->code, &c->replayed[replay]);
         return;
     }
     switch (insn->control) {
