@@ -13,13 +13,13 @@
    bit, 1: taken, and below the last a 1 that ends it; the last word of all may hold fewer.  A word
    of 0 ends the ring. */
 struct pm_bound_replay {
-    uint64_t word;  /* what is left of the word at hand; 1 << 63: nothing */
-    uint64_t rest;  /* the same without the 1 that ends it */
-    uint64_t next;  /* address of the next word */
-    uint64_t first; /* address of the ring */
-    int64_t budget; /* how often the ring may still begin anew; below 0 the copy ends through
-                       PM_CB_BOUND_OVER, since the nest itself runs no longer than that */
-    uint64_t spill; /* of the code that takes the next word */
+    uint64_t word;     /* what is left of the word at hand; 1 << 63: nothing */
+    uint64_t rest;     /* the same without the 1 that ends it */
+    uint64_t next;     /* address of the next word */
+    uint64_t first;    /* address of the ring */
+    int64_t budget;    /* how often the ring may still begin anew; below 0 the copy ends through
+                          PM_CB_BOUND_OVER, since the nest itself runs no longer than that */
+    uint64_t spill;    /* of the code that takes the next word */
     uint64_t signs[2]; /* PM_BOUND_NOTHING_LEFT, which a vector is tested with */
 };
 

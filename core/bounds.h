@@ -33,13 +33,26 @@ struct pm_bounds {
     double total_over_plain;               /* … of all runs that bounds need together */
     double timed_seconds;                  /* in loops, by the timers */
     double bounded_seconds;                /* of it, in nests with a bound */
+    double instructions;                   /* of the program, by the counters */
+    double cycle_seconds;                  /* of the probe's clock, before the runs; 0: unknown */
     char *machine;                         /* processor, as it names itself; owned */
+};
+
+/* Which loops are to be bounded: those of which CHOOSES says so; NULL: not chosen so. */
+struct pm_nest_choice {
+    bool (*chooses)(const void *context, const struct pm_structure *structure, uint32_t loop);
+    const void *context;
 };
 
 void pm_bounds_free(struct pm_bounds *bounds); /* and the struct itself; NULL is allowed */
 
-/* Seconds that all executions would take; NAN: it has no bound. */
+/* Seconds that all executions would take, as they were timed beside the copies; NAN: it has no
+   bound. */
 double pm_nest_bound_seconds(const struct pm_nest_bound *nest);
+/* What the nest took by the run with timers, and what it would have taken there: events and copies
+   disturb the nest that follows them. */
+double pm_nest_original(const struct pm_nest_bound *nest);
+double pm_nest_bound_of_original(const struct pm_nest_bound *nest);
 
 /* As pm_times_fit. */
 bool pm_bounds_fit(const struct pm_bounds *bounds, const struct pm_structure *structure,

@@ -1,6 +1,6 @@
 /* Matrix products C += A · B of n × n doubles, by rows (bench/bound.sh; Fursin, O'Boyle, Temam &
-   Watts 2004, section 5.6): `./products tiled|ijk|ikj|dgemm N TIMES`.  The last is the BLAS routine of
-   the library that $BLAS names.  Prints seconds of the processor for each product, and a sum. */
+   Watts 2004, section 5.6): `./products tiled|ijk|ikj|dgemm N TIMES`.  The last is the BLAS routine
+   of the library that $BLAS names.  Prints seconds of the processor for each product, and a sum. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,8 @@ int main(int argc, char **argv) {
     if (opened)
         library_routine = (dgemm_routine *)dlsym(opened, "cblas_dgemm");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(all[i].name, name) != 0 || n < 1 || (all[i].product == dgemm && !library_routine))
+        if (strcmp(all[i].name, name) != 0 || n < 1 ||
+            (all[i].product == dgemm && !library_routine))
             continue;
         double *a = matrix(n), *b = matrix(n), *c = matrix(n), sum = 0;
         for (int time = 0; time < times; time++) {

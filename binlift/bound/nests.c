@@ -77,7 +77,7 @@ static uint8_t refusal_of_blocks(const struct pm_nest_work *work) {
     return refusal;
 }
 
-/* Control comes to the header along edges, or where the routine is entered, and nowhere else.  Loops
+/* Control comes to the header along edges, or where the routine is entered, and nowhere else. Loops
    in it may have several entries. */
 static bool has_one_entry(const struct pm_nest_work *work) {
     const struct pm_structure *structure = work->lifted->structure;

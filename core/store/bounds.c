@@ -6,7 +6,8 @@
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS bounds (run INTEGER PRIMARY KEY, machine TEXT, plain_seconds REAL,"
-    " recording_over_plain REAL, total_over_plain REAL, timed_seconds REAL, bounded_seconds REAL);"
+    " recording_over_plain REAL, total_over_plain REAL, timed_seconds REAL, bounded_seconds REAL,"
+    " instructions REAL, cycle_seconds REAL);"
     "CREATE TABLE IF NOT EXISTS nest_bound (run INTEGER, scope INTEGER, refusal TEXT,"
     " timed_seconds REAL, instructions REAL, executions REAL, sampled REAL, seconds REAL,"
     " sampled_seconds REAL, bound_seconds REAL, cut REAL, faults REAL, unknown INTEGER,"
@@ -41,8 +42,9 @@ static bool put_whole(struct pm_store *store, int64_t run, const struct pm_bound
     sqlite3_stmt *s =
         pm_store_prepare(store,
                          "INSERT INTO bounds (run, machine, plain_seconds, recording_over_plain,"
-                         " total_over_plain, timed_seconds, bounded_seconds)"
-                         " VALUES (?,?,?,?,?,?,?)",
+                         " total_over_plain, timed_seconds, bounded_seconds,"
+                         " instructions, cycle_seconds)"
+                         " VALUES (?,?,?,?,?,?,?,?,?)",
                          err);
     if (!s)
         return false;
@@ -53,6 +55,8 @@ static bool put_whole(struct pm_store *store, int64_t run, const struct pm_bound
     sqlite3_bind_double(s, 5, bounds->total_over_plain);
     sqlite3_bind_double(s, 6, bounds->timed_seconds);
     sqlite3_bind_double(s, 7, bounds->bounded_seconds);
+    sqlite3_bind_double(s, 8, bounds->instructions);
+    sqlite3_bind_double(s, 9, bounds->cycle_seconds);
     bool ok = pm_store_step(store, s, err);
     sqlite3_finalize(s);
     return ok;
@@ -99,7 +103,7 @@ static struct pm_bounds *read_whole(struct pm_store *store, int64_t run, struct 
     sqlite3_stmt *s = pm_store_prepare(
         store,
         "SELECT machine, plain_seconds, recording_over_plain, total_over_plain, timed_seconds,"
-        " bounded_seconds FROM bounds WHERE run = ?",
+        " bounded_seconds, instructions, cycle_seconds FROM bounds WHERE run = ?",
         err);
     struct pm_bounds *bounds = NULL;
     if (!s)
@@ -114,6 +118,8 @@ static struct pm_bounds *read_whole(struct pm_store *store, int64_t run, struct 
         bounds->total_over_plain = sqlite3_column_double(s, 3);
         bounds->timed_seconds = sqlite3_column_double(s, 4);
         bounds->bounded_seconds = sqlite3_column_double(s, 5);
+        bounds->instructions = sqlite3_column_double(s, 6);
+        bounds->cycle_seconds = sqlite3_column_double(s, 7);
     } else if (status != SQLITE_DONE) {
         pm_store_fail(store, err);
     }

@@ -56,7 +56,10 @@ static void add_times(struct bounding *b, double *all) {
 
 static void add_counts(struct bounding *b) {
     const struct pm_structure *s = b->structure;
-    double *executed = pm_block_executions(b->copies->structure, b->profile->edge_counts);
+    const struct pm_structure *whole = b->copies->structure;
+    double *executed = pm_block_executions(whole, b->profile->edge_counts);
+    for (uint32_t i = 0; i < whole->n_blocks; i++)
+        b->bounds->instructions += executed[i] * whole->blocks[i].n_instructions;
     for (uint32_t i = 0; i < s->n_blocks; i++)
         for (uint32_t loop = s->blocks[i].loop; loop != PM_NONE; loop = pm_outer_loop(s, loop))
             b->instructions[loop] += executed[i] * s->blocks[i].n_instructions;
@@ -77,7 +80,10 @@ static struct pm_nest_bound *add_nest(struct bounding *b, uint32_t loop) {
     return nest;
 }
 
-static bool is_hot(const struct bounding *b, uint32_t loop, double all) {
+/* Does LOOP take its share of ALL, or was it chosen? */
+static bool is_wanted(const struct bounding *b, uint32_t loop, double all) {
+    if (b->request->choice.chooses)
+        return b->request->choice.chooses(b->request->choice.context, b->structure, loop);
     return b->seconds[loop] > 0 && b->seconds[loop] >= b->request->least_share * all;
 }
 
@@ -85,8 +91,10 @@ static bool is_hot(const struct bounding *b, uint32_t loop, double all) {
    are listed with what stands against them. */
 static bool is_worth_a_reason(const struct bounding *b, const struct pm_bound_plan *all,
                               uint32_t loop, double seconds) {
-    if (!is_hot(b, loop, seconds) || all->refusals[loop] == PM_BOUND_POSSIBLE)
+    if (!is_wanted(b, loop, seconds) || all->refusals[loop] == PM_BOUND_POSSIBLE)
         return false;
+    if (b->request->choice.chooses)
+        return true;
     double inner = 0;
     for (uint32_t s = loop + 1; s < b->structure->n_scopes; s++)
         if (b->structure->scopes[s].kind == PM_SCOPE_LOOP && pm_outer_loop(b->structure, s) == loop)
@@ -102,7 +110,7 @@ static void choose(struct bounding *b) {
     add_times(b, &all);
     add_counts(b);
     for (size_t i = 0; i < every->n_nests; i++)
-        wanted[every->nests[i].loop] = is_hot(b, every->nests[i].loop, all);
+        wanted[every->nests[i].loop] = is_wanted(b, every->nests[i].loop, all);
     for (uint32_t s = 0; s < b->structure->n_scopes; s++) {
         if (wanted[s])
             add_nest(b, s);
@@ -360,6 +368,7 @@ struct pm_bounds *pm_measure_bounds(const struct pm_bounding_request *request,
     b.structure = pm_lifted_structure(b.lifted);
     b.bounds = pm_alloc(1, sizeof *b.bounds);
     b.bounds->plain_seconds = times->plain_seconds;
+    b.bounds->cycle_seconds = request->cycle_seconds;
     b.bounds->machine = times->machine ? pm_strdup(times->machine) : NULL;
     b.seconds = pm_alloc(b.structure->n_scopes, sizeof *b.seconds);
     b.entries = pm_alloc(b.structure->n_scopes, sizeof *b.entries);

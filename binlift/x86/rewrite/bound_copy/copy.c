@@ -109,8 +109,7 @@ static struct pm_replayed_branch *next_branch(struct copying *c) {
     struct pm_replayed_branch *found = NULL;
     uint64_t most = 0;
     for (uint32_t i = 0; i < c->request->nest->n_replayed; i++)
-        if (c->replayed[i].place == PM_REPLAY_IN_MEMORY &&
-            (!found || executions_of(c, i) > most)) {
+        if (c->replayed[i].place == PM_REPLAY_IN_MEMORY && (!found || executions_of(c, i) > most)) {
             found = &c->replayed[i];
             most = executions_of(c, i);
         }

@@ -30,16 +30,16 @@ bool pm_x86_is_prefetch(const uint8_t *bytes, unsigned length);
 
 /* ---- replay.c -------------------------------------------------------------------------------- */
 
-/* Where the word of a replayed branch is: in a general register, or a vector, or in memory, which is
-   slowest. */
+/* Where the word of a replayed branch is: in a general register, or a vector, or in memory, which
+   is slowest. */
 enum pm_replay_place { PM_REPLAY_IN_MEMORY = 0, PM_REPLAY_IN_REGISTER, PM_REPLAY_IN_VECTOR };
 
 struct pm_replayed_branch {
     struct pm_target state; /* struct pm_bound_replay */
     struct pm_target taken;
-    uint8_t place; /* enum pm_replay_place */
-    uint8_t reg;   /* general, or vector; 0–15 */
-    bool vex;      /* of a vector: as the nest's other instructions are encoded */
+    uint8_t place;          /* enum pm_replay_place */
+    uint8_t reg;            /* general, or vector; 0–15 */
+    bool vex;               /* of a vector: as the nest's other instructions are encoded */
     uint32_t refill, again; /* labels */
 };
 

@@ -5,8 +5,8 @@
            jz    refill
            jc    taken
 
-   Without a general register, a vector holds the word and, beside it, the word without the 1 that ends
-   it: where their highest bits differ, only the end was left.
+   Without a general register, a vector holds the word and, beside it, the word without the 1 that
+   ends it: where their highest bits differ, only the end was left.
 
            ptest   signs(%rip), X       Z: neither has the bit; C: both have it
            paddq   X, X
