@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-typedef double vector __attribute__((vector_size(32), aligned(8)));
+typedef double vector __attribute__((vector_size(32), aligned(8), may_alias));
 enum { LANES = 4, ROWS = 4, VECTORS = 3, COLUMNS = VECTORS * LANES };
 
 #define PRODUCT __attribute__((noinline, noclone)) static void
@@ -17,11 +17,14 @@ enum { LANES = 4, ROWS = 4, VECTORS = 3, COLUMNS = VECTORS * LANES };
 PRODUCT tiled(MATRICES) {
     for (int i = 0; i + ROWS <= n; i += ROWS)
         for (int j = 0; j + COLUMNS <= n; j += COLUMNS) {
-            vector sum[ROWS][VECTORS] = {{{0}}};
+            vector sum[ROWS][VECTORS];
+            for (int row = 0; row < ROWS; row++)
+                for (int v = 0; v < VECTORS; v++)
+                    sum[row][v] = (vector){0, 0, 0, 0};
             for (int k = 0; k < n; k++) {
                 vector right[VECTORS];
                 for (int v = 0; v < VECTORS; v++)
-                    memcpy(&right[v], &b[(size_t)k * n + j + v * LANES], sizeof(vector));
+                    right[v] = *(const vector *)&b[(size_t)k * n + j + v * LANES];
                 for (int row = 0; row < ROWS; row++) {
                     double left = a[(size_t)(i + row) * n + k];
                     vector all = {left, left, left, left};
