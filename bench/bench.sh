@@ -413,10 +413,10 @@ figures_of() {
 }
 # shellcheck disable=SC2016
 figures_of 'ratios($times; $measured)' >ratios.json
-# shellcheck disable=SC2016
 # Lower bounds have figures and a page of their own.
 echo '[]' >"$BUILD/bound_costs.json"
 if wanted bound_; then bash "$here/bound.sh"; fi
+# shellcheck disable=SC2016
 figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $interpreters; $touches; $probes; $figures | split("\\s+"; ""))' >"$folder/figures.json"
 jq -s --arg figures "$figures" 'add | map(select(.name as $name | $figures | split("\\s+"; "") | index($name)))' \
     "$folder/figures.json" "$BUILD/bound_costs.json" >"$BUILD/bench.json"

@@ -35,7 +35,7 @@ def nest_row: [.label, (.source // ""), (.seconds | ms), (.bound_seconds | ms), 
 # A column more, as that of predicted times, is a head here and a field in nest_row.
 def nest_heads: ["loop nest", "source", "original, ms", "lower bound, ms", "speed-up", "~IPC", "~at bound", "remarks"];
 
-# What section 5.6 of the paper makes of counters: time less what misses cost, each alone.  Cycles of hits at second-level latency.
+# By counters (section 5.6): time less what misses cost, each by itself; 14 cycles is a hit in a second level of today's.
 def page(cpu; fitting; products; blas; counted; figures): . as $applications
     | "# Lower bounds",
       "",
@@ -72,7 +72,8 @@ def page(cpu; fitting; products; blas; counted; figures): . as $applications
             | ([.nests[] | select(is_bounded)] | map(.bound_seconds) | max) as $bound
             | [.name, (([.nests[].seconds] | max) / $times | ms), (if $bound then $bound / $times | ms else "?" end), (if $bound then $bound / $times / blas | times else "?" end)]]),
       "",
-      "By counters, as in section 5.6 of the paper, the tiled product's bound is its time less what its misses take one after the other. By cachegrind",
+      "By counters, as in section 5.6 of the paper, the tiled product's bound is its time less what its misses take one after the other, which",
+      "they do not: they overlap. By cachegrind",
       "\(counted.l1_miss_ratio * 1e4 | round / 100)% of the accesses of a product of half the side miss a first level of 32 KiB; at",
       "\(counted.refs * 8) accesses of the whole product, 14 cycles a miss and \(products[0].cycle_seconds * 1e12 | round) ps a cycle they take",
       "\(counted.refs * 8 * counted.l1_miss_ratio * 14 * products[0].cycle_seconds | ms) ms of \(([products[0].nests[].seconds] | max) / 3 | ms) ms: that bound is",

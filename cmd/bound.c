@@ -7,7 +7,7 @@
 
 #include "cmd/measuring.h"
 #include "core/store/store.h"
-#include "fit/query/profile_at.h"
+#include "fit/query/query.h"
 #include "machines/probe/clock/clock.h"
 #include "report/report.h"
 
@@ -18,7 +18,7 @@ struct bounding {
     struct pm_report_options options;
     double least_percent;
     PM_ARRAY(char *, loops); /* --loops; owned */
-    char **stores;                 /* instead of a command; NULL behind the last */
+    char **stores;           /* instead of a command; NULL behind the last */
     size_t n_stores;
 };
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
-#include "core/bounds.h"
+#include "core/bounds/bounds.h"
 #include "core/parameters.h"
 #include "core/store/store.h"
 #include "core/structure/structure.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "binlift/binlift.h"
-#include "core/bounds.h"
+#include "core/bounds/bounds.h"
 #include "core/machine/machine.h"
 #include "core/model.h"
 #include "core/prediction.h"

@@ -7,7 +7,7 @@
 #ifndef PM_BOUNDING_H
 #define PM_BOUNDING_H
 
-#include "core/bounds.h"
+#include "core/bounds/bounds.h"
 #include "core/profile.h"
 #include "core/times.h"
 #include "measure/copies/copies.h"

@@ -10,7 +10,7 @@
 #include "core/base/base.h"
 #include "core/prediction.h"
 #include "core/structure/structure.h"
-#include "core/bounds.h"
+#include "core/bounds/bounds.h"
 #include "core/times.h"
 #include "report/labels/labels.h"
 

@@ -1,4 +1,4 @@
-#include "core/bounds.h"
+#include "core/bounds/bounds.h"
 
 #include <math.h>
 #include <stdlib.h>
