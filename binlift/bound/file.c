@@ -110,7 +110,7 @@ static void append_accesses(struct watch *watch, struct bytes *out) {
         const struct pm_bound_access *access = &watch->plan->accesses[i];
         const struct pm_reference *r = &lifted->structure->references[access->reference];
         struct pm_bound_watched_access made = {.block = PM_NONE};
-        if (access->load_slot != PM_NONE) {
+        if (access->recorded == i) {
             const struct pm_memory_operand *memory =
                 &lifted->insns[pm_insn_at(lifted, r->address)].memory[r->operand];
             uint32_t elements = memory->kind == PM_ACCESS_PLAIN ? 1 : memory->elements;
@@ -125,7 +125,9 @@ static void append_accesses(struct watch *watch, struct bytes *out) {
 static void append_branches(struct watch *watch, struct bytes *out) {
     for (uint32_t i = 0; i < watch->plan->n_replayed; i++) {
         uint32_t block = watch->lifted->insn_block[watch->plan->replayed[i]];
-        struct pm_bound_watched_branch made = {.block = add_report(watch, block)};
+        bool is_first = watch->plan->recorded_branches[i] == i;
+        struct pm_bound_watched_branch made = {.block =
+                                                   is_first ? add_report(watch, block) : PM_NONE};
         append_bytes(out, &made, sizeof made);
     }
 }

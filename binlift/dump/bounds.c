@@ -7,7 +7,7 @@
 
 static void prepare(struct pm_dump *dump) {
     pm_number_loops(dump);
-    dump->bounds = pm_plan_bounds(dump->lifted, NULL);
+    dump->bounds = pm_plan_bounds(dump->lifted, &(struct pm_bound_wishes){0});
 }
 
 static void put_slot(const struct pm_dump *dump, const struct pm_bound_nest *nest, const char *what,

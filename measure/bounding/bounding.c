@@ -105,7 +105,8 @@ static bool is_worth_a_reason(const struct bounding *b, const struct pm_bound_pl
 /* Plans those nests that take their share of the time. */
 static void choose(struct bounding *b) {
     double all = 0;
-    struct pm_bound_plan *every = pm_plan_bounds(b->lifted, NULL);
+    struct pm_bound_wishes wishes = {.edge_counts = b->profile->edge_counts};
+    struct pm_bound_plan *every = pm_plan_bounds(b->lifted, &wishes);
     bool *wanted = pm_alloc(b->structure->n_scopes, sizeof *wanted);
     add_times(b, &all);
     add_counts(b);
@@ -118,7 +119,8 @@ static void choose(struct bounding *b) {
                  is_worth_a_reason(b, every, s, all))
             add_nest(b, s)->refusal = pm_strdup(pm_bound_refusal_text(every->refusals[s]));
     }
-    b->plan = pm_plan_bounds(b->lifted, wanted);
+    wishes.wanted = wanted;
+    b->plan = pm_plan_bounds(b->lifted, &wishes);
     pm_bound_plan_free(every);
     free(wanted);
 }
@@ -204,9 +206,9 @@ static struct pm_raw *record(const struct bounding *b, double *seconds, struct p
 static uint8_t *slots_of(const struct bounding *b, const struct pm_bound_nest *nest,
                          const struct pm_raw *raw) {
     uint8_t *slots = pm_alloc(nest->slot_bytes + 1, 1);
-    for (uint32_t s = nest->first_slot; s < nest->first_slot + nest->n_slots; s++)
-        memcpy(slots + b->plan->slots[s].offset, raw->recorded.slots[s].bytes,
-               b->plan->slots[s].size_bytes);
+    pm_bound_fill_slots(b->plan, nest, raw->recorded.n_slots ? raw->recorded.slots->bytes : NULL,
+                        sizeof *raw->recorded.slots,
+                        slots);
     return slots;
 }
 
@@ -215,8 +217,10 @@ outcomes_of(const struct bounding *b, const struct pm_bound_nest *nest, const st
     struct pm_bound_outcomes *all = pm_alloc(nest->n_replayed + 1, sizeof *all);
     double *executed = pm_block_executions(b->copies->structure, b->profile->edge_counts);
     for (uint32_t i = 0; i < nest->n_replayed; i++) {
-        const struct pm_raw_outcomes *outcomes = &raw->recorded.branches[nest->first_replayed + i];
-        uint32_t block = pm_bound_block_of(b->lifted, b->plan->replayed[nest->first_replayed + i]);
+        uint32_t number = nest->first_replayed + i;
+        const struct pm_raw_outcomes *outcomes =
+            &raw->recorded.branches[b->plan->recorded_branches[number]];
+        uint32_t block = pm_bound_block_of(b->lifted, b->plan->replayed[number]);
         double per_entry = executed[block] / fmax(b->entries[nest->loop], 1);
         all[i] = (struct pm_bound_outcomes){
             .bits = outcomes->words, .n = (uint32_t)outcomes->n, .executions = (uint64_t)per_entry};

@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "bound_copies: %s\n", argc == 3 ? err.text : "FILE FOLDER");
         return 2;
     }
-    struct pm_bound_plan *plan = pm_plan_bounds(lifted, NULL);
+    struct pm_bound_plan *plan = pm_plan_bounds(lifted, &(struct pm_bound_wishes){0});
     pm_live_set *live = pm_bound_liveness(lifted, plan);
     size_t n_impossible = 0;
     for (size_t i = 0; i < plan->n_nests; i++) {

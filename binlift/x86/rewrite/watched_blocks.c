@@ -52,10 +52,10 @@ void pm_x86_find_watched(struct pm_rewrite *rewrite) {
     watched->accesses = unknown(lifted->structure->n_references);
     watched->branches = unknown(lifted->n_insns);
     for (uint32_t i = 0; i < plan->n_accesses; i++)
-        if (plan->accesses[i].load_slot != PM_NONE)
+        if (plan->accesses[i].recorded == i)
             watched->accesses[plan->accesses[i].reference] = i;
     for (uint32_t i = 0; i < plan->n_replayed; i++)
-        watched->branches[plan->replayed[i]] = i;
+        watched->branches[plan->replayed[i]] = plan->recorded_branches[i];
     for (size_t b = 0; b < n; b++)
         if (rewrite->plan->block_moves[b] && has_reports(lifted, watched, &lifted->block_codes[b]))
             watched->labels[b] = pm_code_new_labels(&rewrite->code, 1);
