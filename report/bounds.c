@@ -43,6 +43,9 @@ static char *remarks_of(const struct pm_nest_bound *nest, bool over) {
         {nest->chained > 0, "loads wait for stores"},
         {nest->cut > 0, "cut at its trip count"},
         {nest->unknown > 0, "unknown aliases"},
+        {nest->routines > 0, "calls copied"},
+        {nest->library > 0, "calls the mathematical library"},
+        {nest->shared > 0, "time shared out"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].is)
@@ -68,6 +71,9 @@ PM_GETTER(biased_value, struct bound_row, pm_integer(row->nest->biased))
 PM_GETTER(chased_value, struct bound_row, pm_integer(row->nest->chased))
 PM_GETTER(replayed_value, struct bound_row, pm_integer(row->nest->replayed))
 PM_GETTER(chained_value, struct bound_row, pm_integer(row->nest->chained))
+PM_GETTER(routines_value, struct bound_row, pm_integer(row->nest->routines))
+PM_GETTER(library_value, struct bound_row, pm_integer(row->nest->library))
+PM_GETTER(shared_value, struct bound_row, pm_integer(row->nest->shared))
 PM_GETTER(cut_value, struct bound_row, pm_number(row->nest->cut))
 
 static const struct pm_field fields[] = {
@@ -93,6 +99,9 @@ static const struct pm_field fields[] = {
     {"replayed", PM_INTEGER, .get = replayed_value},
     {"chained", PM_INTEGER, .get = chained_value},
     {"cut", PM_COUNT, .get = cut_value},
+    {"called_routines", PM_INTEGER, .get = routines_value},
+    {"library_calls", PM_INTEGER, .get = library_value},
+    {"shared_time", PM_YES_NO, .get = shared_value},
     {"remarks", PM_TEXT, ROW(remarks), .not_in_json = true, .header = "REMARKS", .dispensable = 1},
 };
 
@@ -181,7 +190,8 @@ static void write_csv(FILE *out, const struct pm_bounds *bounds, const struct bo
         out, PM_FIELDS(fields),
         "label name key source share seconds bound_seconds speed_up instructions_per_cycle "
         "bound_instructions_per_cycle refusal above_original executions sampled instructions "
-        "unknown_aliases biased chased replayed chained cut");
+        "unknown_aliases biased chased replayed chained cut "
+        "called_routines library_calls shared_time");
     pm_csv_line(&lines, whole);
     for (size_t i = 0; i < bounds->n_nests; i++)
         pm_csv_line(&lines, &rows[i]);

@@ -72,19 +72,21 @@ static int set_from_stack(const struct pm_formulas *f, uint32_t i) {
     return -1;
 }
 
-/* The register that is set from the stack pointer at the routine's start, for good.  One that was
-   set before the stack pointer was aligned only finds the arguments. */
+/* The register that is set from the stack pointer at the routine's start, for good.  If one is set
+   after the stack pointer was aligned, that which was set before only finds the arguments. */
 static int frame_pointer_of(const struct pm_formulas *f) {
     enum { LOOK_AT = 32 };
     uint32_t n = f->code->n_insns < LOOK_AT ? f->code->n_insns : LOOK_AT;
-    int found = -1;
+    int before = -1, found = -1;
     for (uint32_t i = f->code->first_insn; i < f->code->first_insn + n; i++) {
-        if (aligns_stack(f, i))
-            found = -1;
-        else if (found < 0)
+        if (found < 0)
             found = set_from_stack(f, i);
+        if (found >= 0 && aligns_stack(f, i)) {
+            before = found;
+            found = -1;
+        }
     }
-    return found;
+    return found >= 0 ? found : before;
 }
 
 /* Only once. */
