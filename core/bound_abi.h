@@ -49,7 +49,7 @@ struct pm_bound_saved {
    start, lead to. */
 #define PM_ENV_BOUND "PMODEL_BOUND"
 #define PM_BOUND_MAGIC "PMBOUND"
-#define PM_BOUND_VERSION 1
+#define PM_BOUND_VERSION 2
 
 enum { PM_BOUND_PAGE_BYTES = 4096, PM_BOUND_MOST_SAVED_BYTES = 65536 };
 
@@ -90,7 +90,7 @@ struct pm_bound_watch_file {
     char magic[8];
     uint32_t version; /* PM_BOUND_VERSION */
     uint32_t n_accesses, n_branches, n_blocks, n_slots;
-    uint32_t reserved;
+    uint32_t most_outcomes; /* of a branch; at most PM_BOUND_MOST_OUTCOMES */
     uint64_t module; /* pm_probe_header.structure_hash */
 };
 

@@ -45,6 +45,7 @@ static char *remarks_of(const struct pm_nest_bound *nest, bool over) {
         {nest->unknown > 0, "unknown aliases"},
         {nest->routines > 0, "calls copied"},
         {nest->library > 0, "calls the mathematical library"},
+        {nest->across > 0, "loads across lines"},
         {nest->shared > 0, "time shared out"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -73,6 +74,7 @@ PM_GETTER(replayed_value, struct bound_row, pm_integer(row->nest->replayed))
 PM_GETTER(chained_value, struct bound_row, pm_integer(row->nest->chained))
 PM_GETTER(routines_value, struct bound_row, pm_integer(row->nest->routines))
 PM_GETTER(library_value, struct bound_row, pm_integer(row->nest->library))
+PM_GETTER(across_value, struct bound_row, pm_integer(row->nest->across))
 PM_GETTER(shared_value, struct bound_row, pm_integer(row->nest->shared))
 PM_GETTER(cut_value, struct bound_row, pm_number(row->nest->cut))
 
@@ -101,6 +103,7 @@ static const struct pm_field fields[] = {
     {"cut", PM_COUNT, .get = cut_value},
     {"called_routines", PM_INTEGER, .get = routines_value},
     {"library_calls", PM_INTEGER, .get = library_value},
+    {"across_lines", PM_INTEGER, .get = across_value},
     {"shared_time", PM_YES_NO, .get = shared_value},
     {"remarks", PM_TEXT, ROW(remarks), .not_in_json = true, .header = "REMARKS", .dispensable = 1},
 };
@@ -191,7 +194,7 @@ static void write_csv(FILE *out, const struct pm_bounds *bounds, const struct bo
         "label name key source share seconds bound_seconds speed_up instructions_per_cycle "
         "bound_instructions_per_cycle refusal above_original executions sampled instructions "
         "unknown_aliases biased chased replayed chained cut "
-        "called_routines library_calls shared_time");
+        "called_routines library_calls across_lines shared_time");
     pm_csv_line(&lines, whole);
     for (size_t i = 0; i < bounds->n_nests; i++)
         pm_csv_line(&lines, &rows[i]);

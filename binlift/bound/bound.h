@@ -39,6 +39,8 @@ struct pm_bound_access {
     uint32_t load_slot, store_slot; /* in pm_bound_plan.slots; PM_NONE: it is kept, or has no such
                                        half.  Of one that loads and stores: different where load,
                                        operation and store are apart */
+    bool has_step; /* from iteration to iteration of the innermost loop in which it moves … */
+    int64_t step;  /* … its address moves by so many bytes; 0: it never does */
 };
 
 struct pm_bound_slot {
@@ -58,6 +60,7 @@ struct pm_bound_nest {
     uint32_t n_biased; /* loads that get what was stored 2 to 16 iterations before; taken apart */
     uint32_t n_chased; /* loads at addresses that hang on what was loaded: the copy does not wait
                           for that */
+    uint32_t n_across; /* loads that have slots across two lines of the first cache */
     uint32_t n_routines;        /* that it calls, with all that these call */
     uint32_t n_library;         /* calls of routines of the mathematical library, which are executed
                                    as they are */
@@ -97,6 +100,12 @@ double *pm_bound_per_call(const struct pm_structure *structure, const double *ed
    64 bytes at VALUES + I · STRIDE. */
 void pm_bound_fill_slots(const struct pm_bound_plan *plan, const struct pm_bound_nest *nest,
                          const uint8_t *values, size_t stride, uint8_t *slots);
+
+/* Gives as many loads of NEST slots that lie across lines of the first cache as lie so in the loop;
+   before its copy is made.  ADDRESSES: of the first execution of slot I's load at ADDRESSES + I ·
+   STRIDE bytes; 0: unknown. */
+void pm_bound_place_across(const struct pm_lifted *lifted, struct pm_bound_plan *plan,
+                           struct pm_bound_nest *nest, const uint64_t *addresses, size_t stride);
 
 /* How a nest or its copy calls. */
 enum pm_bound_call {
@@ -171,9 +180,10 @@ struct pm_bound_entry {
 /* These two: false with a sentence if PATH cannot be written. */
 bool pm_bound_write_file(const char *path, const struct pm_bound_entry *entries, size_t n,
                          struct pm_error *err);
-/* What is to be recorded of PLAN's nests; WATCHED as pm_instrument filled it, MODULE as above. */
+/* What is to be recorded of PLAN's nests; WATCHED as pm_instrument filled it, MODULE as above;
+   MOST_OUTCOMES of a branch, at most PM_BOUND_MOST_OUTCOMES. */
 bool pm_bound_write_watch_file(const char *path, const struct pm_lifted *lifted,
                                const struct pm_bound_plan *plan, const uint64_t *watched,
-                               uint64_t module, struct pm_error *err);
+                               uint64_t module, uint32_t most_outcomes, struct pm_error *err);
 
 #endif

@@ -134,7 +134,7 @@ static void append_branches(struct watch *watch, struct bytes *out) {
 
 bool pm_bound_write_watch_file(const char *path, const struct pm_lifted *lifted,
                                const struct pm_bound_plan *plan, const uint64_t *watched,
-                               uint64_t module, struct pm_error *err) {
+                               uint64_t module, uint32_t most_outcomes, struct pm_error *err) {
     struct watch watch = {.lifted = lifted, .plan = plan};
     struct bytes out = {0};
     list_watched(&watch, watched);
@@ -144,6 +144,7 @@ bool pm_bound_write_watch_file(const char *path, const struct pm_lifted *lifted,
                                          .n_branches = (uint32_t)plan->n_replayed,
                                          .n_blocks = (uint32_t)watch.n_blocks,
                                          .n_slots = (uint32_t)plan->n_slots,
+                                         .most_outcomes = most_outcomes,
                                          .module = module};
     append_bytes(&out, &header, sizeof header);
     append_accesses(&watch, &out);

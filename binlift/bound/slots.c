@@ -134,6 +134,25 @@ static void place_slots(struct pm_bound_nest *nest, struct pm_bound_plan *plan) 
             }
 }
 
+/* How the address moves in the innermost loop in which it moves; false: in no constant steps. */
+static bool step_of(const struct pm_nest_work *work, const struct pm_bound_operand *operand,
+                    int64_t *step) {
+    struct pm_formula_level levels[PM_MOST_LEVELS];
+    struct pm_formulas *formulas =
+        pm_bound_formulas(work, pm_bound_routine_of(work, operand->insn));
+    uint32_t n =
+        pm_formula_levels(formulas, operand->insn, operand->operand, levels, PM_MOST_LEVELS);
+    *step = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (levels[i].step.kind != PM_STRIDE_CONSTANT)
+            return false;
+        *step = levels[i].step.bytes;
+        if (*step != 0 || levels[i].loop == work->loop)
+            return true;
+    }
+    return true;
+}
+
 static void add_accesses(const struct layout *layout, struct pm_bound_nest *nest,
                          struct pm_bound_plan *plan) {
     const struct pm_nest_work *work = layout->work;
@@ -144,10 +163,15 @@ static void add_accesses(const struct layout *layout, struct pm_bound_nest *nest
         for (unsigned half = 0; half < N_HALVES; half++)
             if (work->operands[i].kind == PM_IN_SLOT && has_half(&work->operands[i], half))
                 slots[half] = layout->slots[find(layout, N_HALVES * i + half)];
+        int64_t step = 0;
+        bool has_step =
+            slots[LOADED] != PM_NONE && step_of(work, &work->operands[i], &step);
         *PM_PUSH(plan, accesses) =
             (struct pm_bound_access){.reference = work->operands[i].reference,
                                      .load_slot = slots[LOADED],
-                                     .store_slot = slots[STORED]};
+                                     .store_slot = slots[STORED],
+                                     .has_step = has_step,
+                                     .step = step};
     }
 }
 

@@ -12,14 +12,15 @@ static const char schema[] =
     " timed_seconds REAL, instructions REAL, executions REAL, sampled REAL, seconds REAL,"
     " sampled_seconds REAL, bound_seconds REAL, cut REAL, faults REAL, unknown INTEGER,"
     " biased INTEGER, chased INTEGER, replayed INTEGER, chained INTEGER, routines INTEGER,"
-    " library INTEGER, shared INTEGER,"
+    " library INTEGER, shared INTEGER, across INTEGER,"
     " PRIMARY KEY (run, scope)) WITHOUT ROWID;";
 
 /* Figures of a nest, in this order. */
 #define NEST_COLUMNS                                                                               \
     "timed_seconds, instructions, executions, sampled, seconds, sampled_seconds, bound_seconds,"   \
-    " cut, faults, unknown, biased, chased, replayed, chained, routines, library, shared"
-enum { N_AMOUNTS = 9, N_NUMBERS = 8 };
+    " cut, faults, unknown, biased, chased, replayed, chained, routines, library, shared,"     \
+    " across"
+enum { N_AMOUNTS = 9, N_NUMBERS = 9 };
 
 static void list_fields(struct pm_nest_bound *nest, double *amounts[N_AMOUNTS],
                         uint32_t *numbers[N_NUMBERS]) {
@@ -28,7 +29,7 @@ static void list_fields(struct pm_nest_bound *nest, double *amounts[N_AMOUNTS],
                               &nest->bound_seconds, &nest->cut,          &nest->faults};
     uint32_t *counts[N_NUMBERS] = {&nest->unknown, &nest->biased,   &nest->chased,
                                    &nest->replayed, &nest->chained, &nest->routines,
-                                   &nest->library, &nest->shared};
+                                   &nest->library,  &nest->shared,  &nest->across};
     for (size_t i = 0; i < N_AMOUNTS; i++)
         amounts[i] = all[i];
     for (size_t i = 0; i < N_NUMBERS; i++)
@@ -47,6 +48,7 @@ static const struct {
     {"nest_bound", "routines", "ALTER TABLE nest_bound ADD COLUMN routines INTEGER"},
     {"nest_bound", "library", "ALTER TABLE nest_bound ADD COLUMN library INTEGER"},
     {"nest_bound", "shared", "ALTER TABLE nest_bound ADD COLUMN shared INTEGER"},
+    {"nest_bound", "across", "ALTER TABLE nest_bound ADD COLUMN across INTEGER"},
 };
 enum { N_ADDED = sizeof added / sizeof *added };
 
@@ -125,7 +127,7 @@ static bool put_nests(struct pm_store *store, int64_t run, const struct pm_bound
     sqlite3_stmt *s = pm_store_prepare(
         store,
         "INSERT INTO nest_bound (run, scope, refusal, " NEST_COLUMNS ")"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         err);
     bool ok = s != NULL;
     for (size_t i = 0; i < bounds->n_nests && ok; i++) {

@@ -17,6 +17,8 @@
 static const double execution_seconds = 1e-6;
 static const double most_cost_share = 0.25;
 static const double most_covered_share = 0.5;
+/* What it takes to record an outcome of a branch, about, and how many there are at least. */
+static const double outcome_seconds = 1e-7, most_recording_share = 0.1, least_outcomes = 4096;
 
 struct bounding {
     const struct pm_bounding_request *request;
@@ -261,6 +263,13 @@ static struct pm_instrument_options instrumenting(const struct bounding *b) {
 }
 
 /* *SECONDS: CPU time of the run. */
+/* Of each branch; together they take a tenth of the program's own time at most. */
+static uint32_t most_outcomes(const struct bounding *b) {
+    double n = most_recording_share * b->times->plain_seconds / outcome_seconds /
+               fmax((double)b->plan->n_replayed, 1);
+    return (uint32_t)fmin(fmax(n, least_outcomes), PM_BOUND_MOST_OUTCOMES);
+}
+
 static struct pm_raw *record(const struct bounding *b, double *seconds, struct pm_error *err) {
     uint64_t *watched = pm_alloc(b->structure->n_blocks, sizeof *watched);
     char *copy = pm_sprintf("%s/%s", b->folder, basename(b->copies->files[0].instrumented));
@@ -271,7 +280,7 @@ static struct pm_raw *record(const struct bounding *b, double *seconds, struct p
     options.watched = watched;
     if (pm_instrument(b->lifted, &options, copy, err) &&
         pm_bound_write_watch_file(file, b->lifted, b->plan, watched,
-                                  pm_placement_hash(b->structure), err))
+                                  pm_placement_hash(b->structure), most_outcomes(b), err))
         raw = run(b, copy, file, "recorded", seconds, err);
     if (raw && (raw->recorded.n_slots != b->plan->n_slots ||
                 raw->recorded.n_branches != b->plan->n_replayed)) {
@@ -321,8 +330,11 @@ static uint32_t every_of(const struct bounding *b, const struct pm_bound_nest *n
     return most > 0 && cost > most ? (uint32_t)fmin(ceil(cost / most), 1e6) : 1;
 }
 
-static bool make_nest(struct bounding *b, const struct pm_bound_nest *nest, const pm_live_set *live,
+static bool make_nest(struct bounding *b, struct pm_bound_nest *nest, const pm_live_set *live,
                       const struct pm_raw *raw, struct pm_bound_copy *copy) {
+    if (raw->recorded.n_slots > 0)
+        pm_bound_place_across(b->lifted, b->plan, nest, &raw->recorded.slots->address,
+                              sizeof *raw->recorded.slots);
     uint8_t *slots = slots_of(b, nest, raw);
     struct pm_bound_outcomes *outcomes = outcomes_of(b, nest, raw);
     struct pm_bound_request request = {.lifted = b->lifted,
@@ -339,6 +351,7 @@ static bool make_nest(struct bounding *b, const struct pm_bound_nest *nest, cons
     bound->chained = copy->n_chained;
     bound->routines = nest->n_routines;
     bound->library = nest->n_library;
+    bound->across = nest->n_across;
     if (!made)
         bound->refusal = pm_strdup(pm_bound_refusal_text(PM_BOUND_FORMS));
     free(slots);

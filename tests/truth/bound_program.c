@@ -30,7 +30,8 @@ static bool record(struct work *work, struct pm_error *err) {
                                             .watched = watched};
     bool good = pm_instrument(work->lifted, &options, work->copy, err) &&
                 pm_bound_write_watch_file(work->file, work->lifted, work->plan, watched,
-                                          pm_placement_hash(work->structure), err);
+                                          pm_placement_hash(work->structure),
+                                          PM_BOUND_MOST_OUTCOMES, err);
     free(watched);
     return good;
 }
@@ -72,7 +73,10 @@ static bool measure(struct work *work, const struct pm_raw *raw, struct pm_error
             .bits = branch->words, .n = (uint32_t)branch->n, .executions = branch->n};
     }
     for (size_t i = 0; i < plan->n_nests; i++) {
-        const struct pm_bound_nest *nest = &plan->nests[i];
+        struct pm_bound_nest *nest = &plan->nests[i];
+        if (raw->recorded.n_slots > 0)
+            pm_bound_place_across(work->lifted, work->plan, nest, &raw->recorded.slots->address,
+                                  sizeof *raw->recorded.slots);
         uint8_t *slots = pm_alloc(nest->slot_bytes, 1);
         pm_bound_fill_slots(plan, nest, raw->recorded.n_slots ? raw->recorded.slots->bytes : NULL,
                         sizeof *raw->recorded.slots,
