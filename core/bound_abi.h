@@ -98,8 +98,8 @@ enum { PM_BOUND_SLOT_BYTES = 64 };
 
 struct pm_bound_watched_access {
     uint32_t slot;       /* of all nests together */
-    uint32_t size_bytes; /* at most PM_BOUND_SLOT_BYTES */
-    uint32_t block;      /* in the table of blocks; of those that load from no slot UINT32_MAX */
+    uint32_t size_bytes; /* at most PM_BOUND_SLOT_BYTES; 0: a store, of which the address counts */
+    uint32_t block;      /* in the table of blocks; of those that are not recorded UINT32_MAX */
     uint32_t reserved;
 };
 

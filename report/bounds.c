@@ -45,7 +45,7 @@ static char *remarks_of(const struct pm_nest_bound *nest, bool over) {
         {nest->unknown > 0, "unknown aliases"},
         {nest->routines > 0, "calls copied"},
         {nest->library > 0, "calls the mathematical library"},
-        {nest->across > 0, "loads across lines"},
+        {nest->across > 0, "accesses across lines"},
         {nest->shared > 0, "time shared out"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

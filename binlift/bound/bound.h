@@ -33,15 +33,20 @@ const char *pm_bound_refusal_text(uint8_t refusal);
 /* How the copy of a nest makes an access. */
 struct pm_bound_access {
     uint32_t reference;             /* of the structure */
-    uint32_t recorded;              /* the access of the plan, of the same reference, whose loads are
+    uint32_t recorded;              /* the access of the plan, of the same reference, that is
                                        recorded: routines may be called by several nests; PM_NONE: it
-                                       loads from no slot */
+                                       has no slot */
     uint32_t load_slot, store_slot; /* in pm_bound_plan.slots; PM_NONE: it is kept, or has no such
                                        half.  Of one that loads and stores: different where load,
                                        operation and store are apart */
     bool has_step; /* from iteration to iteration of the innermost loop in which it moves … */
     int64_t step;  /* … its address moves by so many bytes; 0: it never does */
 };
+
+/* What is recorded of it goes there: the value that it loads; of a store the address only. */
+static inline uint32_t pm_bound_slot_of(const struct pm_bound_access *access) {
+    return access->load_slot != PM_NONE ? access->load_slot : access->store_slot;
+}
 
 struct pm_bound_slot {
     uint32_t offset; /* from the first slot of the nest; a multiple of its size */
@@ -60,7 +65,7 @@ struct pm_bound_nest {
     uint32_t n_biased; /* loads that get what was stored 2 to 16 iterations before; taken apart */
     uint32_t n_chased; /* loads at addresses that hang on what was loaded: the copy does not wait
                           for that */
-    uint32_t n_across; /* loads that have slots across two lines of the first cache */
+    uint32_t n_across; /* accesses that have slots across two lines of the first cache */
     uint32_t n_routines;        /* that it calls, with all that these call */
     uint32_t n_library;         /* calls of routines of the mathematical library, which are executed
                                    as they are */
@@ -101,8 +106,8 @@ double *pm_bound_per_call(const struct pm_structure *structure, const double *ed
 void pm_bound_fill_slots(const struct pm_bound_plan *plan, const struct pm_bound_nest *nest,
                          const uint8_t *values, size_t stride, uint8_t *slots);
 
-/* Gives as many loads of NEST slots that lie across lines of the first cache as lie so in the loop;
-   before its copy is made.  ADDRESSES: of the first execution of slot I's load at ADDRESSES + I ·
+/* Gives as many accesses of NEST slots that lie across lines of the first cache as lie so in the loop;
+   before its copy is made.  ADDRESSES: of the first execution of slot I's access at ADDRESSES + I ·
    STRIDE bytes; 0: unknown. */
 void pm_bound_place_across(const struct pm_lifted *lifted, struct pm_bound_plan *plan,
                            struct pm_bound_nest *nest, const uint64_t *addresses, size_t stride);

@@ -79,7 +79,7 @@ void pm_bound_fill_slots(const struct pm_bound_plan *plan, const struct pm_bound
                          const uint8_t *values, size_t stride, uint8_t *slots) {
     const struct pm_bound_access *all = plan->accesses;
     for (uint32_t i = nest->first_access; i < nest->first_access + nest->n_accesses; i++) {
-        if (all[i].recorded == PM_NONE)
+        if (all[i].load_slot == PM_NONE)
             continue;
         const struct pm_bound_slot *to = &plan->slots[all[i].load_slot];
         uint32_t from = all[all[i].recorded].load_slot;

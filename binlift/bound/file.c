@@ -114,8 +114,10 @@ static void append_accesses(struct watch *watch, struct bytes *out) {
             const struct pm_memory_operand *memory =
                 &lifted->insns[pm_insn_at(lifted, r->address)].memory[r->operand];
             uint32_t elements = memory->kind == PM_ACCESS_PLAIN ? 1 : memory->elements;
-            made = (struct pm_bound_watched_access){.slot = access->load_slot,
-                                                    .size_bytes = memory->size_bytes * elements,
+            bool loads = access->load_slot != PM_NONE;
+            made = (struct pm_bound_watched_access){.slot = pm_bound_slot_of(access),
+                                                    .size_bytes =
+                                                        loads ? memory->size_bytes * elements : 0,
                                                     .block = add_report(watch, r->block)};
         }
         append_bytes(out, &made, sizeof made);

@@ -115,7 +115,7 @@ static void find_recorded(const struct pm_lifted *lifted, struct pm_bound_plan *
     for (uint32_t i = 0; i < plan->n_accesses; i++) {
         struct pm_bound_access *access = &plan->accesses[i];
         access->recorded = PM_NONE;
-        if (access->load_slot == PM_NONE)
+        if (pm_bound_slot_of(access) == PM_NONE)
             continue;
         if (!accesses[access->reference])
             accesses[access->reference] = i + 1;

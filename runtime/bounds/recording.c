@@ -91,6 +91,8 @@ static void record_access(uint32_t number, uint64_t address) {
     if (is_known[number])
         return;
     is_known[number] = true;
+    if (access->size_bytes == 0 && slot->address == 0) /* a store */
+        slot->address = address;
     if (access->size_bytes > slot->n_known) {
         slot->address = address;
         slot->n_known = read_bytes(slot->bytes, address, access->size_bytes);
