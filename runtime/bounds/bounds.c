@@ -196,7 +196,7 @@ static void make_instance(const struct pm_bound_file_nest *nest, struct instance
    execution takes long enough for that to be likely, the thread's processor time is taken as well,
    outside of what is timed. */
 
-enum { FIRST_EXECUTIONS = 16, LONG_TICKS = 200000, MOST_OUTSIDE_NS = 20000 };
+enum { FIRST_EXECUTIONS = 16, LONG_TICKS = 20000, MOST_OUTSIDE_NS = 20000 };
 
 static bool takes_long(const struct nest *nest) {
     return nest->executions <= FIRST_EXECUTIONS || nest->ticks / nest->executions > LONG_TICKS;
