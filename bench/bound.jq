@@ -6,7 +6,10 @@ def is_bounded: .refusal == null and .bound_seconds != null;
 def is_marked: .biased > 0 or .chased > 0 or .replayed > 0;
 def remarks: [.refusal // empty, (select(.above_original) | "above the original"), (select(.biased > 0) | "longer dependences cut"),
     (select(.chased > 0) | "addresses not waited for"), (select(.replayed > 0) | "branches replayed"),
-    (select(.chained > 0) | "loads wait for stores"), (select(.cut > 0) | "cut at its trip count")] | join("; ");
+    (select(.chained > 0) | "loads wait for stores"), (select(.cut > 0) | "cut at its trip count"),
+    (select(.unknown_aliases > 0) | "unknown aliases"), (select(.called_routines > 0) | "calls copied"),
+    (select(.library_calls > 0) | "calls the mathematical library"), (select(.across_lines > 0) | "accesses across lines"),
+    (select(.shared_time) | "time shared out")] | join("; ");
 
 def product_ratio(blas): [.nests[] | select(is_bounded)] as $nests
     | if ($nests | length) == 0 then null else ($nests | map(.bound_seconds) | max) / 3 / blas end;

@@ -91,7 +91,7 @@ struct pm_bound_watch_file {
     uint32_t version; /* PM_BOUND_VERSION */
     uint32_t n_accesses, n_branches, n_blocks, n_slots;
     uint32_t most_outcomes; /* of a branch; at most PM_BOUND_MOST_OUTCOMES */
-    uint64_t module; /* pm_probe_header.structure_hash */
+    uint64_t module;        /* pm_probe_header.structure_hash */
 };
 
 enum { PM_BOUND_SLOT_BYTES = 64 };

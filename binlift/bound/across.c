@@ -1,7 +1,7 @@
-/* Accesses that lie across two lines of the first cache: such a one takes two accesses of it, though
-   it misses nothing.  Of a loop's loads, and of its stores, as many get slots that lie so as do in
-   the loop, on the average: of two loads of which each lies so every other time, one always does,
-   one never. */
+/* Accesses that lie across two lines of the first cache: such a one takes two accesses of it,
+   though it misses nothing.  Of a loop's loads, and of its stores, as many get slots that lie so as
+   do in the loop, on the average: of two loads of which each lies so every other time, one always
+   does, one never. */
 #include "binlift/bound/bound.h"
 #include "binlift/code/code.h"
 
@@ -50,8 +50,8 @@ void pm_bound_place_across(const struct pm_lifted *lifted, struct pm_bound_plan 
                            struct pm_bound_nest *nest, const uint64_t *addresses, size_t stride) {
     bool *placed = pm_alloc(nest->n_slots + 1, sizeof *placed);
     uint32_t block = PM_NONE;
-    double due[2] = {0, 0}; /* of loads and stores in the basic block at hand: that should lie across,
-                               less those that do */
+    double due[2] = {0, 0}; /* of loads and stores in the basic block at hand: that should lie
+                               across, less those that do */
     for (uint32_t i = nest->first_access; i < nest->first_access + nest->n_accesses; i++) {
         const struct pm_bound_access *access = &plan->accesses[i];
         uint32_t bytes = bytes_of(lifted, access);
@@ -60,8 +60,8 @@ void pm_bound_place_across(const struct pm_lifted *lifted, struct pm_bound_plan 
             continue;
         uint32_t from = pm_bound_slot_of(&plan->accesses[access->recorded]);
         bool stores = access->load_slot == PM_NONE;
-        uint64_t address = *(const uint64_t *)(const void *)((const uint8_t *)addresses +
-                                                             from * stride);
+        uint64_t address =
+            *(const uint64_t *)(const void *)((const uint8_t *)addresses + from * stride);
         placed[pm_bound_slot_of(access) - nest->first_slot] = true;
         if (reference_of(lifted, access)->block != block)
             due[0] = due[1] = 0;

@@ -11,20 +11,20 @@
 /* Why a loop is not bounded as a whole.  The first reason that is found. */
 enum pm_bound_refusal {
     PM_BOUND_POSSIBLE = 0,
-    PM_BOUND_ENTRIES,  /* irreducible, or entered by addresses that are computed or unwound to */
-    PM_BOUND_CALLS,    /* of a routine of another file, or by an address */
-    PM_BOUND_LONG,     /* a call of a routine that runs long: its own loops have bounds */
+    PM_BOUND_ENTRIES,   /* irreducible, or entered by addresses that are computed or unwound to */
+    PM_BOUND_CALLS,     /* of a routine of another file, or by an address */
+    PM_BOUND_LONG,      /* a call of a routine that runs long: its own loops have bounds */
     PM_BOUND_RECURSION, /* a call that may lead to itself */
     PM_BOUND_LARGE,     /* more instructions than a copy may have, with all that is called */
     PM_BOUND_UNUSED,    /* never executed */
-    PM_BOUND_JUMPS,    /* an indirect jump */
-    PM_BOUND_SYSTEM,   /* a system instruction, or one that is not known */
-    PM_BOUND_ATOMIC,   /* other threads may wait for what it does */
-    PM_BOUND_GATHERS,  /* gathers or scatters */
-    PM_BOUND_STRINGS,  /* a string instruction: it loads and stores as often as its operands say */
-    PM_BOUND_FRAME,    /* the stack pointer or frame pointer changes in a way that is not known */
-    PM_BOUND_COUNTING, /* `loop` or `jrcxz` on a value that hangs on what was loaded */
-    PM_BOUND_FORMS,    /* an operand that no slot can take the place of (pm_isa.bound_copy) */
+    PM_BOUND_JUMPS,     /* an indirect jump */
+    PM_BOUND_SYSTEM,    /* a system instruction, or one that is not known */
+    PM_BOUND_ATOMIC,    /* other threads may wait for what it does */
+    PM_BOUND_GATHERS,   /* gathers or scatters */
+    PM_BOUND_STRINGS,   /* a string instruction: it loads and stores as often as its operands say */
+    PM_BOUND_FRAME,     /* the stack pointer or frame pointer changes in a way that is not known */
+    PM_BOUND_COUNTING,  /* `loop` or `jrcxz` on a value that hangs on what was loaded */
+    PM_BOUND_FORMS,     /* an operand that no slot can take the place of (pm_isa.bound_copy) */
     PM_BOUND_N_REFUSALS
 };
 /* "calls another routine": the end of a sentence that begins with the loop. */
@@ -62,23 +62,24 @@ struct pm_bound_nest {
     uint32_t first_saved, n_saved;
     uint32_t
         n_unknown; /* pairs of references of which nobody knows whether they meet; taken apart */
-    uint32_t n_biased; /* loads that get what was stored 2 to 16 iterations before; taken apart */
-    uint32_t n_chased; /* loads at addresses that hang on what was loaded: the copy does not wait
-                          for that */
-    uint32_t n_across; /* accesses that have slots across two lines of the first cache */
-    uint32_t n_routines;        /* that it calls, with all that these call */
-    uint32_t n_library;         /* calls of routines of the mathematical library, which are executed
-                                   as they are */
-    uint32_t all_unknown;       /* of so many loops and called routines nothing is known about any
-                                   pair */
+    uint32_t n_biased;   /* loads that get what was stored 2 to 16 iterations before; taken apart */
+    uint32_t n_chased;   /* loads at addresses that hang on what was loaded: the copy does not wait
+                            for that */
+    uint32_t n_across;   /* accesses that have slots across two lines of the first cache */
+    uint32_t n_routines; /* that it calls, with all that these call */
+    uint32_t n_library;  /* calls of routines of the mathematical library, which are executed
+                            as they are */
+    uint32_t all_unknown; /* of so many loops and called routines nothing is known about any
+                             pair */
 };
 
 struct pm_bound_plan {
     PM_ARRAY(struct pm_bound_nest, nests); /* ascending by loop */
-    PM_ARRAY(uint32_t, blocks); /* of each nest ascending, with those of the routines that it calls */
+    PM_ARRAY(uint32_t,
+             blocks); /* of each nest ascending, with those of the routines that it calls */
     PM_ARRAY(struct pm_bound_access, accesses);
     PM_ARRAY(struct pm_bound_slot, slots);
-    PM_ARRAY(uint32_t, replayed); /* instructions: conditional branches */
+    PM_ARRAY(uint32_t, replayed);          /* instructions: conditional branches */
     PM_ARRAY(uint32_t, recorded_branches); /* beside replayed: the first of the same instruction */
     PM_ARRAY(struct pm_bound_saved, saved);
     uint8_t *refusals; /* per scope: of a loop that is in no nest, enum pm_bound_refusal */
@@ -86,7 +87,7 @@ struct pm_bound_plan {
 
 /* What is known beside the program.  0: nothing. */
 struct pm_bound_wishes {
-    const bool *wanted;        /* per scope: loops that may become nests, or parts of nests; NULL: all */
+    const bool *wanted; /* per scope: loops that may become nests, or parts of nests; NULL: all */
     const double *edge_counts; /* of the run that is bounded; NULL: unknown.  Basic blocks that it
                                   never executed end a copy, and refuse no nest */
 };
@@ -106,9 +107,9 @@ double *pm_bound_per_call(const struct pm_structure *structure, const double *ed
 void pm_bound_fill_slots(const struct pm_bound_plan *plan, const struct pm_bound_nest *nest,
                          const uint8_t *values, size_t stride, uint8_t *slots);
 
-/* Gives as many accesses of NEST slots that lie across lines of the first cache as lie so in the loop;
-   before its copy is made.  ADDRESSES: of the first execution of slot I's access at ADDRESSES + I ·
-   STRIDE bytes; 0: unknown. */
+/* Gives as many accesses of NEST slots that lie across lines of the first cache as lie so in the
+   loop; before its copy is made.  ADDRESSES: of the first execution of slot I's access at ADDRESSES
+   + I · STRIDE bytes; 0: unknown. */
 void pm_bound_place_across(const struct pm_lifted *lifted, struct pm_bound_plan *plan,
                            struct pm_bound_nest *nest, const uint64_t *addresses, size_t stride);
 

@@ -12,11 +12,11 @@
    Ascending; of each its form for float (f behind it) and GCC's vectors of it (_ZGVdN4v_ before it)
    count as well. */
 static const char *const pure[] = {
-    "acos", "acosh", "asin",     "asinh", "atan",  "atan2", "atanh", "cbrt",      "ceil",
-    "copysign", "cos", "cosh",   "erf",   "erfc",  "exp",   "exp10", "exp2",      "expm1",
-    "fabs", "fdim",  "floor",    "fma",   "fmax",  "fmin",  "fmod",  "hypot",     "ldexp",
-    "log",  "log10", "log1p",    "log2",  "logb",  "nearbyint", "pow", "remainder", "rint",
-    "round", "scalbn", "sin",    "sinh",  "sqrt",  "tan",   "tanh",  "tgamma",    "trunc",
+    "acos",     "acosh",  "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",      "ceil",
+    "copysign", "cos",    "cosh",  "erf",   "erfc", "exp",       "exp10", "exp2",      "expm1",
+    "fabs",     "fdim",   "floor", "fma",   "fmax", "fmin",      "fmod",  "hypot",     "ldexp",
+    "log",      "log10",  "log1p", "log2",  "logb", "nearbyint", "pow",   "remainder", "rint",
+    "round",    "scalbn", "sin",   "sinh",  "sqrt", "tan",       "tanh",  "tgamma",    "trunc",
 };
 
 static int compare_names(const void *name, const void *text) {

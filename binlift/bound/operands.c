@@ -64,7 +64,8 @@ static int64_t find_height(const struct pm_nest_work *work) {
     for (size_t i = 0; i < work->n_operands; i++) {
         const struct pm_bound_operand *operand = &work->operands[i];
         const struct pm_memory_operand *memory = pm_bound_memory(work, operand);
-        if (operand->kind == PM_IN_FRAME && operand->has_place && memory->base == work->lifted->isa->stack_pointer &&
+        if (operand->kind == PM_IN_FRAME && operand->has_place &&
+            memory->base == work->lifted->isa->stack_pointer &&
             pm_bound_routine_of(work, operand->insn) == work->routine &&
             operand->place - memory->displacement > height)
             height = operand->place - memory->displacement;
@@ -101,8 +102,7 @@ static bool frames_stay(struct pm_nest_work *work) {
     if (!own_frame_stays(work))
         return false;
     for (size_t i = 0; i < work->n_callees; i++)
-        if (!places_are_known(work, work->callees[i]) ||
-            stores_above_frame(work, work->callees[i]))
+        if (!places_are_known(work, work->callees[i]) || stores_above_frame(work, work->callees[i]))
             return false;
     return true;
 }
@@ -239,10 +239,8 @@ static void mark_reached(struct pm_nest_work *work) {
 static void add_operand(struct pm_nest_work *work, uint32_t insn, uint32_t r) {
     const struct pm_reference *reference = &work->lifted->structure->references[r];
     struct pm_bound_operand *operand = PM_PUSH(work, operands);
-    *operand = (struct pm_bound_operand){.insn = insn,
-                                         .reference = r,
-                                         .operand = reference->operand,
-                                         .access = reference->access};
+    *operand = (struct pm_bound_operand){
+        .insn = insn, .reference = r, .operand = reference->operand, .access = reference->access};
     operand->kind = is_in_frame(work, operand) ? PM_IN_FRAME : PM_IN_SLOT;
     if (operand->kind == PM_IN_FRAME)
         operand->has_place = pm_formula_frame_place(formulas_of(work, operand), insn,

@@ -16,8 +16,8 @@ struct pm_bound_operand {
     uint8_t operand, kind; /* enum pm_bound_kind */
     uint8_t access;        /* enum pm_access */
     bool is_reached;       /* of the frame: a store of the nest by a pointer may change it */
-    bool has_place;        /* of the frame: it is known where from the stack pointer at the entry … */
-    int64_t place;         /* … of its routine */
+    bool has_place; /* of the frame: it is known where from the stack pointer at the entry … */
+    int64_t place;  /* … of its routine */
 };
 
 struct pm_routine_formulas {
@@ -41,9 +41,9 @@ struct pm_nest_work {
     PM_ARRAY(uint32_t, callees); /* routines that it calls, with all that these call */
     uint32_t n_library;          /* calls of the mathematical library … */
     bool library_stores;         /* … some through pointers */
-    int64_t height;  /* of the stack pointer at the nest's header, as frame places count; 0 where it
-                        does not move in the nest */
-    bool stack_moves; /* in the nest's own routine */
+    int64_t height; /* of the stack pointer at the nest's header, as frame places count; 0 where it
+                       does not move in the nest */
+    bool stack_moves;                            /* in the nest's own routine */
     PM_ARRAY(uint32_t, blocks);                  /* ascending; of callees, too */
     PM_ARRAY(struct pm_bound_operand, operands); /* ascending by reference */
     PM_ARRAY(uint32_t, replayed);

@@ -189,8 +189,8 @@ uint8_t pm_bound_find_region(struct pm_nest_work *work) {
             refusal = add_block(work, b);
     for (size_t i = 0; i < work->n_callees && !refusal; i++) {
         const struct pm_routine *callee = &structure->routines[work->callees[i]];
-        for (uint32_t b = callee->first_block; b < callee->first_block + callee->n_blocks && !refusal;
-             b++)
+        for (uint32_t b = callee->first_block;
+             b < callee->first_block + callee->n_blocks && !refusal; b++)
             refusal = add_block(work, b);
     }
     if (refusal || work->n_blocks == 0)

@@ -164,9 +164,8 @@ static void add_accesses(const struct layout *layout, struct pm_bound_nest *nest
             if (work->operands[i].kind == PM_IN_SLOT && has_half(&work->operands[i], half))
                 slots[half] = layout->slots[find(layout, N_HALVES * i + half)];
         int64_t step = 0;
-        bool has_step =
-            (slots[LOADED] != PM_NONE || slots[STORED] != PM_NONE) &&
-            step_of(work, &work->operands[i], &step);
+        bool has_step = (slots[LOADED] != PM_NONE || slots[STORED] != PM_NONE) &&
+                        step_of(work, &work->operands[i], &step);
         *PM_PUSH(plan, accesses) =
             (struct pm_bound_access){.reference = work->operands[i].reference,
                                      .load_slot = slots[LOADED],

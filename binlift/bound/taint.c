@@ -48,7 +48,7 @@ struct flow {
     PM_ARRAY(struct place, places);
     PM_ARRAY(struct site, sites);
     PM_ARRAY(uint32_t, edges); /* of the structure: within the nest */
-    uint32_t *operand_places; /* per operand of the nest: in places; PM_NONE: it is in no frame */
+    uint32_t *operand_places;  /* per operand of the nest: in places; PM_NONE: it is in no frame */
 };
 
 /* ---- sets ------------------------------------------------------------------------------------ */
@@ -114,9 +114,9 @@ static bool bytes_meet(int64_t a, uint32_t n_a, int64_t b, uint32_t n_b) {
 /* Below an alignment of the stack pointer (formula/frame.c) */
 static bool is_aligned(const struct place *place) { return place->at < -(INT64_C(1) << 39); }
 
-/* Of one routine.  Where nobody knows a place, registers are compared, and what is pushed lies below
-   all that is named otherwise; where the stack pointer was aligned, what was pushed before lies
-   above all that is named after. */
+/* Of one routine.  Where nobody knows a place, registers are compared, and what is pushed lies
+   below all that is named otherwise; where the stack pointer was aligned, what was pushed before
+   lies above all that is named after. */
 static bool overlap(const struct place *a, const struct place *b) {
     if (a->is_push != b->is_push && (a->is_push ? !a->is_known : !b->is_known))
         return false;
@@ -138,8 +138,7 @@ static void find_in_callers(const struct flow *flow, struct place *argument) {
             const struct place *place = &flow->places[i];
             if (place->routine == site->caller &&
                 (!place->is_known || bytes_meet(place->at, place->size_bytes,
-                                                site->height + argument->at,
-                                                argument->size_bytes)))
+                                                site->height + argument->at, argument->size_bytes)))
                 set_place(&argument->overlaps, i);
         }
     }
@@ -175,14 +174,16 @@ static size_t first_operand(const struct pm_nest_work *work, uint32_t insn) {
     return PM_LOWER_BOUND(work->n_operands, i, work->operands[i].insn < insn);
 }
 
-/* Where control leaves a routine for another one in the place of a return, arguments are its own. */
+/* Where control leaves a routine for another one in the place of a return, arguments are its own.
+ */
 static uint32_t jumps_to(const struct flow *flow, uint32_t k) {
     const struct pm_insn *insn = &flow->work->lifted->insns[k];
     uint32_t own = pm_bound_routine_of(flow->work, k);
     bool jumps = insn->control == PM_CONTROL_JUMP || insn->control == PM_CONTROL_BRANCH ||
                  insn->control == PM_CONTROL_BRANCH_LOOP;
-    uint32_t to = jumps && own != flow->work->routine ? pm_routine_at(flow->work->lifted, insn->target)
-                                                      : PM_NONE;
+    uint32_t to = jumps && own != flow->work->routine
+                      ? pm_routine_at(flow->work->lifted, insn->target)
+                      : PM_NONE;
     return to == own ? PM_NONE : to;
 }
 
@@ -190,13 +191,13 @@ static void list_sites_of(struct flow *flow, uint32_t k) {
     const struct pm_nest_work *work = flow->work;
     unsigned n_stored;
     struct site site = {.caller = pm_bound_routine_of(work, k), .callee = jumps_to(flow, k)};
-    uint8_t call =
-        site.callee == PM_NONE
-            ? pm_bound_call_of(work->lifted, &work->lifted->insns[k], &site.callee, &n_stored)
-            : (uint8_t)PM_BOUND_CALLS_INSIDE;
+    uint8_t call = site.callee == PM_NONE ? pm_bound_call_of(work->lifted, &work->lifted->insns[k],
+                                                             &site.callee, &n_stored)
+                                          : (uint8_t)PM_BOUND_CALLS_INSIDE;
     if (call != PM_BOUND_CALLS_INSIDE)
         return;
-    for (size_t i = first_operand(work, k); i < work->n_operands && work->operands[i].insn == k; i++)
+    for (size_t i = first_operand(work, k); i < work->n_operands && work->operands[i].insn == k;
+         i++)
         if (pm_is_call(work->lifted->insns[k].control) && work->operands[i].has_place) {
             site.is_known = true;
             site.height = work->operands[i].place;
@@ -226,8 +227,7 @@ static struct taint *returns_of(const struct flow *flow, uint32_t routine) {
 /* To where ROUTINE begins. */
 static void enter(struct flow *flow, uint32_t routine, const struct taint *taint) {
     const struct pm_nest_work *work = flow->work;
-    uint32_t block =
-        pm_block_at(work->lifted, work->lifted->structure->routines[routine].address);
+    uint32_t block = pm_block_at(work->lifted, work->lifted->structure->routines[routine].address);
     size_t i = block == PM_NONE ? work->n_blocks : pm_bound_index(work, block);
     if (i < work->n_blocks)
         join(flow, &flow->at[i], taint);

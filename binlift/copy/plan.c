@@ -36,10 +36,9 @@ static void choose_routines(const struct pm_lifted *lifted, struct pm_instrument
     plan->moves = pm_alloc(n, sizeof *plan->moves);
     mark_nests(lifted, options->bounds, has_nest);
     for (uint32_t r = 0; r < n; r++)
-        plan->moves[r] =
-            can_move(lifted, r) &&
-            (plan->probes->has_probe[r] || !options->only_probed || has_nest[r]) &&
-            !(options->left_out && options->left_out[r]);
+        plan->moves[r] = can_move(lifted, r) &&
+                         (plan->probes->has_probe[r] || !options->only_probed || has_nest[r]) &&
+                         !(options->left_out && options->left_out[r]);
     free(has_nest);
     pm_find_read_bytes(lifted, plan);
 }

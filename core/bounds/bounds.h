@@ -26,8 +26,8 @@ struct pm_nest_bound {
     uint32_t unknown, biased, chased, replayed, chained; /* binlift/bound/bound.h */
     uint32_t routines, library; /* that it calls, with all that these call; calls of the library */
     uint32_t across; /* accesses across lines of the first cache, in the copy as in the nest */
-    uint32_t shared;  /* 1: it has no timer of its own, timed_seconds are shared out by instructions
-                         from a larger scope's */
+    uint32_t shared; /* 1: it has no timer of its own, timed_seconds are shared out by instructions
+                        from a larger scope's */
 };
 
 struct pm_bounds {

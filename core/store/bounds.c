@@ -18,7 +18,7 @@ static const char schema[] =
 /* Figures of a nest, in this order. */
 #define NEST_COLUMNS                                                                               \
     "timed_seconds, instructions, executions, sampled, seconds, sampled_seconds, bound_seconds,"   \
-    " cut, faults, unknown, biased, chased, replayed, chained, routines, library, shared,"     \
+    " cut, faults, unknown, biased, chased, replayed, chained, routines, library, shared,"         \
     " across"
 enum { N_AMOUNTS = 9, N_NUMBERS = 9 };
 
@@ -27,7 +27,7 @@ static void list_fields(struct pm_nest_bound *nest, double *amounts[N_AMOUNTS],
     double *all[N_AMOUNTS] = {&nest->timed_seconds, &nest->instructions, &nest->executions,
                               &nest->sampled,       &nest->seconds,      &nest->sampled_seconds,
                               &nest->bound_seconds, &nest->cut,          &nest->faults};
-    uint32_t *counts[N_NUMBERS] = {&nest->unknown, &nest->biased,   &nest->chased,
+    uint32_t *counts[N_NUMBERS] = {&nest->unknown,  &nest->biased,  &nest->chased,
                                    &nest->replayed, &nest->chained, &nest->routines,
                                    &nest->library,  &nest->shared,  &nest->across};
     for (size_t i = 0; i < N_AMOUNTS; i++)
@@ -53,8 +53,8 @@ static const struct {
 enum { N_ADDED = sizeof added / sizeof *added };
 
 static bool has_column(struct pm_store *store, size_t i, bool *has, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(
-        store, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", err);
+    sqlite3_stmt *s =
+        pm_store_prepare(store, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", err);
     if (!s)
         return false;
     sqlite3_bind_text(s, 1, added[i].table, -1, SQLITE_STATIC);
@@ -83,8 +83,9 @@ static bool has_columns(struct pm_store *store, struct pm_error *err) {
         if (!has_column(store, i, &has, err))
             return false;
         if (!has)
-            return pm_fail(err, "%s: its lower bounds are of an earlier version of pmodel:"
-                                " `pmodel bound -o` measures them anew",
+            return pm_fail(err,
+                           "%s: its lower bounds are of an earlier version of pmodel:"
+                           " `pmodel bound -o` measures them anew",
                            store->path);
     }
     return true;
@@ -124,11 +125,11 @@ static bool put_whole(struct pm_store *store, int64_t run, const struct pm_bound
 
 static bool put_nests(struct pm_store *store, int64_t run, const struct pm_bounds *bounds,
                       struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(
-        store,
-        "INSERT INTO nest_bound (run, scope, refusal, " NEST_COLUMNS ")"
-        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        err);
+    sqlite3_stmt *s =
+        pm_store_prepare(store,
+                         "INSERT INTO nest_bound (run, scope, refusal, " NEST_COLUMNS ")"
+                         " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                         err);
     bool ok = s != NULL;
     for (size_t i = 0; i < bounds->n_nests && ok; i++) {
         struct pm_nest_bound nest = bounds->nests[i];
@@ -155,8 +156,9 @@ bool pm_store_put_bounds(struct pm_store *store, const struct pm_parameters *par
         return false;
     int64_t run = pm_store_find_run(store, parameters, err);
     bool ok = run > 0 || (run == 0 && pm_fail(err, "%s: no run of this size", store->path));
-    ok = ok && pm_store_run_sql(store, schema, err) && add_columns(store, err) && remove_old(store, run, err) &&
-         put_whole(store, run, bounds, err) && put_nests(store, run, bounds, err);
+    ok = ok && pm_store_run_sql(store, schema, err) && add_columns(store, err) &&
+         remove_old(store, run, err) && put_whole(store, run, bounds, err) &&
+         put_nests(store, run, bounds, err);
     return pm_store_end(store, ok, err);
 }
 
@@ -192,11 +194,10 @@ static struct pm_bounds *read_whole(struct pm_store *store, int64_t run, struct 
 
 static bool read_nests(struct pm_store *store, int64_t run, struct pm_bounds *bounds,
                        struct pm_error *err) {
-    sqlite3_stmt *s =
-        pm_store_prepare(store,
-                         "SELECT scope, refusal, " NEST_COLUMNS
-                         " FROM nest_bound WHERE run = ? ORDER BY scope",
-                         err);
+    sqlite3_stmt *s = pm_store_prepare(store,
+                                       "SELECT scope, refusal, " NEST_COLUMNS
+                                       " FROM nest_bound WHERE run = ? ORDER BY scope",
+                                       err);
     bool ok = true;
     if (!s)
         return false;

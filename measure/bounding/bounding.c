@@ -31,11 +31,11 @@ struct bounding {
     struct pm_bound_plan *plan;           /* of the nests that are measured */
     struct pm_bounds *bounds;
     struct pm_shared_times shared;
-    double *executed;     /* per basic block of the whole structure */
-    double *calls;        /* per routine */
-    double *seconds;      /* per scope: by the timers, with all that is in it */
-    double *entries;      /* per scope */
-    double *instructions; /* per scope, with all that is in it */
+    double *executed;                         /* per basic block of the whole structure */
+    double *calls;                            /* per routine */
+    double *seconds;                          /* per scope: by the timers, with all that is in it */
+    double *entries;                          /* per scope */
+    double *instructions;                     /* per scope, with all that is in it */
     double *call_seconds, *call_instructions; /* per routine: of a call, with all that it calls */
 };
 
@@ -301,8 +301,7 @@ static uint8_t *slots_of(const struct bounding *b, const struct pm_bound_nest *n
                          const struct pm_raw *raw) {
     uint8_t *slots = pm_alloc(nest->slot_bytes + 1, 1);
     pm_bound_fill_slots(b->plan, nest, raw->recorded.n_slots ? raw->recorded.slots->bytes : NULL,
-                        sizeof *raw->recorded.slots,
-                        slots);
+                        sizeof *raw->recorded.slots, slots);
     return slots;
 }
 

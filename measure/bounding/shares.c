@@ -1,6 +1,6 @@
-/* Times of basic blocks, from timers that stand on larger scopes: what a timer says is shared out by
-   instructions among the blocks whose time went there.  Of a routine without a timer that is where
-   it was called, so often from here, so often from there. */
+/* Times of basic blocks, from timers that stand on larger scopes: what a timer says is shared out
+   by instructions among the blocks whose time went there.  Of a routine without a timer that is
+   where it was called, so often from here, so often from there. */
 #include "measure/bounding/shares.h"
 
 #include <math.h>
@@ -17,8 +17,8 @@ struct shares {
     uint32_t *owners; /* per scope */
     double *executed; /* per basic block */
     double *calls;    /* per routine: from blocks that are known */
-    double *callers;  /* n_routines times n_timers: which share of a routine's calls comes from where
-                         that timer runs */
+    double *callers; /* n_routines times n_timers: which share of a routine's calls comes from where
+                        that timer runs */
     double *in_loops; /* per routine: which share of its calls comes from loops */
     size_t n_timers;
 };

@@ -192,9 +192,9 @@ static void make_instance(const struct pm_bound_file_nest *nest, struct instance
 
 /* ---- time of others ---------------------------------------------------------------------------
 
-   The time-stamp counter goes on while another process has the processor, for milliseconds. Where an
-   execution takes long enough for that to be likely, the thread's processor time is taken as well,
-   outside of what is timed. */
+   The time-stamp counter goes on while another process has the processor, for milliseconds. Where
+   an execution takes long enough for that to be likely, the thread's processor time is taken as
+   well, outside of what is timed. */
 
 enum { FIRST_EXECUTIONS = 16, LONG_TICKS = 20000, MOST_OUTSIDE_NS = 20000 };
 

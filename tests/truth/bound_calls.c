@@ -37,7 +37,8 @@ KERNEL double stack_arrays(long n) {
     return s;
 }
 
-KERNEL long mixed(long x, long y, long z, long u, long v, long w, long on_stack_1, long on_stack_2) {
+KERNEL long mixed(long x, long y, long z, long u, long v, long w, long on_stack_1,
+                  long on_stack_2) {
     long p = x ^ y, q = z + u, r = v - w, s = on_stack_1 * 3, t = on_stack_2 + 1;
     for (int i = 0; i < 3; i++) {
         p += q ^ r;
@@ -129,13 +130,27 @@ KERNEL double chosen(long n) {
     double s = 0;
     for (long i = 0; i < n; i++)
         switch (indices[i] % 7) {
-        case 0: s += a[i]; break;
-        case 1: s -= b[i]; break;
-        case 2: s *= 0.5; break;
-        case 3: s += 3; break;
-        case 4: s = -s; break;
-        case 5: s += a[i] * b[i]; break;
-        default: s += 0.25; break;
+        case 0:
+            s += a[i];
+            break;
+        case 1:
+            s -= b[i];
+            break;
+        case 2:
+            s *= 0.5;
+            break;
+        case 3:
+            s += 3;
+            break;
+        case 4:
+            s = -s;
+            break;
+        case 5:
+            s += a[i] * b[i];
+            break;
+        default:
+            s += 0.25;
+            break;
         }
     return s;
 }
@@ -192,10 +207,18 @@ static const struct {
     const char *name;
     double (*run)(long n);
 } kernels[] = {
-    {"stack_arrays", stack_arrays}, {"many_arguments", many_arguments},
-    {"through_pointers", through_pointers}, {"two_levels", two_levels}, {"decides", decides},
-    {"recursion", recursion}, {"mathematics", mathematics}, {"entered_twice", entered_twice},
-    {"chosen", chosen}, {"extended", extended}, {"leaves", leaves}, {"kept", kept},
+    {"stack_arrays", stack_arrays},
+    {"many_arguments", many_arguments},
+    {"through_pointers", through_pointers},
+    {"two_levels", two_levels},
+    {"decides", decides},
+    {"recursion", recursion},
+    {"mathematics", mathematics},
+    {"entered_twice", entered_twice},
+    {"chosen", chosen},
+    {"extended", extended},
+    {"leaves", leaves},
+    {"kept", kept},
 #ifdef MASKS
     {"masks", masks},
 #endif

@@ -28,10 +28,10 @@ static bool record(struct work *work, struct pm_error *err) {
                                             .runtime_path = work->runtime,
                                             .bounds = work->plan,
                                             .watched = watched};
-    bool good = pm_instrument(work->lifted, &options, work->copy, err) &&
-                pm_bound_write_watch_file(work->file, work->lifted, work->plan, watched,
-                                          pm_placement_hash(work->structure),
-                                          PM_BOUND_MOST_OUTCOMES, err);
+    bool good =
+        pm_instrument(work->lifted, &options, work->copy, err) &&
+        pm_bound_write_watch_file(work->file, work->lifted, work->plan, watched,
+                                  pm_placement_hash(work->structure), PM_BOUND_MOST_OUTCOMES, err);
     free(watched);
     return good;
 }
@@ -67,8 +67,7 @@ static bool measure(struct work *work, const struct pm_raw *raw, struct pm_error
     struct pm_bound_outcomes *outcomes = pm_alloc(plan->n_replayed, sizeof *outcomes);
     size_t n = 0;
     for (size_t i = 0; i < plan->n_replayed; i++) {
-        const struct pm_raw_outcomes *branch =
-            &raw->recorded.branches[plan->recorded_branches[i]];
+        const struct pm_raw_outcomes *branch = &raw->recorded.branches[plan->recorded_branches[i]];
         outcomes[i] = (struct pm_bound_outcomes){
             .bits = branch->words, .n = (uint32_t)branch->n, .executions = branch->n};
     }
@@ -79,8 +78,7 @@ static bool measure(struct work *work, const struct pm_raw *raw, struct pm_error
                                   sizeof *raw->recorded.slots);
         uint8_t *slots = pm_alloc(nest->slot_bytes, 1);
         pm_bound_fill_slots(plan, nest, raw->recorded.n_slots ? raw->recorded.slots->bytes : NULL,
-                        sizeof *raw->recorded.slots,
-                            slots);
+                            sizeof *raw->recorded.slots, slots);
         struct pm_bound_request request = {
             .lifted = work->lifted,
             .live = live,

@@ -18,8 +18,8 @@ enum { JUMP = 0xe9 };
 struct pm_watched {
     uint32_t *labels;            /* per basic block: its copy with reports; PM_NONE: it has none */
     struct pm_code_place *jumps; /* per basic block that has one: the jump there */
-    uint32_t *accesses; /* per reference: in the plan, of those that have slots; PM_NONE */
-    uint32_t *branches; /* per instruction: in the plan's replayed ones; PM_NONE */
+    uint32_t *accesses;          /* per reference: in the plan, of those that have slots; PM_NONE */
+    uint32_t *branches;          /* per instruction: in the plan's replayed ones; PM_NONE */
 };
 
 static uint32_t *unknown(size_t n) {

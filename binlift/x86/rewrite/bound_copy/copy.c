@@ -30,8 +30,8 @@ struct copying {
     pm_live_set replay_registers;
     uint64_t free_vectors; /* the same of vectors */
     bool vex;              /* some instruction of the nest is encoded so */
-    uint32_t done_label; /* the nest's end … */
-    uint32_t over_label; /* … and where the nest itself never went */
+    uint32_t done_label;   /* the nest's end … */
+    uint32_t over_label;   /* … and where the nest itself never went */
     bool possible;
 };
 
@@ -283,8 +283,8 @@ static void put_library_call(struct copying *c, uint32_t k, unsigned n_stored) {
     static const unsigned pointers[] = {PM_RDI, PM_RSI};
     const struct pm_insn *insn = &c->lifted->insns[k];
     for (unsigned i = 0; i < n_stored; i++) {
-        pm_x86_put_pc_relative(&c->code, LEA, pointers[i],
-                               pm_to_address(c->copy->library_place), i * sizeof(uint64_t));
+        pm_x86_put_pc_relative(&c->code, LEA, pointers[i], pm_to_address(c->copy->library_place),
+                               i * sizeof(uint64_t));
         c->copy->n_added_insns++;
     }
     if (insn->control == PM_CONTROL_CALL_INDIRECT) { /* through the GOT */
@@ -423,13 +423,12 @@ static void write_code(struct copying *c) {
 }
 
 bool pm_x86_bound_copy(const struct pm_bound_request *request, struct pm_bound_copy *copy) {
-    struct copying c = {
-        .request = request,
-        .lifted = request->lifted,
-        .copy = copy,
-        .blocks = request->plan->blocks + request->nest->first_block,
-        .n_blocks = request->nest->n_blocks,
-        .possible = true};
+    struct copying c = {.request = request,
+                        .lifted = request->lifted,
+                        .copy = copy,
+                        .blocks = request->plan->blocks + request->nest->first_block,
+                        .n_blocks = request->nest->n_blocks,
+                        .possible = true};
     pm_code_new_labels(&c.code, (uint32_t)c.n_blocks);
     c.done_label = pm_code_new_labels(&c.code, 2);
     c.over_label = c.done_label + 1;
