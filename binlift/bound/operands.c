@@ -1,5 +1,6 @@
 /* Which references of a nest stay as they are in its copy, as far as their addresses tell. */
 #include "binlift/bound/private.h"
+#include "binlift/code/code.h"
 
 static const struct pm_reference *reference_of(const struct pm_nest_work *work,
                                                const struct pm_bound_operand *operand) {
@@ -73,13 +74,54 @@ static int64_t find_height(const struct pm_nest_work *work) {
     return height;
 }
 
+/* By how much INSN moves the stack pointer; false: not known. */
+static bool stack_move(const struct pm_lifted *lifted, uint32_t k, int64_t *move) {
+    const struct pm_insn *insn = &lifted->insns[k];
+    uint8_t stack_pointer = lifted->isa->stack_pointer;
+    struct pm_definition definitions[PM_MOST_DEFINITIONS];
+    *move = 0;
+    if (pm_is_call(insn->control) ||
+        !(insn->registers->defs.general & UINT64_C(1) << stack_pointer))
+        return true;
+    unsigned n = lifted->isa->define(pm_insn_bytes(lifted, k), insn, definitions);
+    for (unsigned i = 0; i < n; i++)
+        if (definitions[i].place == stack_pointer && definitions[i].kind == PM_DEFINED_AS_SUM &&
+            definitions[i].n_terms == 1 && definitions[i].terms[0].factor == 1 &&
+            definitions[i].terms[0].place == stack_pointer) {
+            *move = definitions[i].constant;
+            return true;
+        }
+    return false;
+}
+
+/* Does each basic block of the nest's own routine give the stack pointer back, and never lift it
+   above where it found it?  Then what is pushed lies below all that counts. */
+static bool stack_is_balanced(const struct pm_nest_work *work) {
+    const struct pm_lifted *lifted = work->lifted;
+    for (size_t i = 0; i < work->n_blocks; i++) {
+        const struct pm_block_code *code = &lifted->block_codes[work->blocks[i]];
+        int64_t height = 0, move;
+        if (lifted->structure->blocks[work->blocks[i]].routine != work->routine)
+            continue;
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
+            if (!stack_move(lifted, k, &move) || height + move > 0)
+                return false;
+            height += move;
+        }
+        if (height != 0)
+            return false;
+    }
+    return true;
+}
+
 /* In the nest's own routine the frame pointer stays, and of the stack pointer it is known where it
    is, if it moves. */
 static bool own_frame_stays(struct pm_nest_work *work) {
     uint64_t moved = defined_in(work, work->routine) & frame_registers(work, work->routine);
     uint64_t stack_pointer = UINT64_C(1) << work->lifted->isa->stack_pointer;
     work->stack_moves = (moved & stack_pointer) != 0;
-    if ((moved & ~stack_pointer) || (moved && !places_are_known(work, work->routine)))
+    if ((moved & ~stack_pointer) ||
+        (moved && (!places_are_known(work, work->routine) || !stack_is_balanced(work))))
         return false;
     if (work->stack_moves)
         work->height = find_height(work);

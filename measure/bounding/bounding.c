@@ -18,7 +18,7 @@ static const double execution_seconds = 1e-6;
 static const double most_cost_share = 0.25;
 static const double most_covered_share = 0.5;
 /* What it takes to record an outcome of a branch, about, and how many there are at least. */
-static const double outcome_seconds = 1e-7, most_recording_share = 0.1, least_outcomes = 4096;
+static const double outcome_seconds = 1e-7, most_recording_share = 0.25, least_outcomes = 16384;
 
 struct bounding {
     const struct pm_bounding_request *request;
@@ -263,7 +263,7 @@ static struct pm_instrument_options instrumenting(const struct bounding *b) {
 }
 
 /* *SECONDS: CPU time of the run. */
-/* Of each branch; together they take a tenth of the program's own time at most. */
+/* Of each branch: as many as cost a quarter of the program's own time, within limits. */
 static uint32_t most_outcomes(const struct bounding *b) {
     double n = most_recording_share * b->times->plain_seconds / outcome_seconds /
                fmax((double)b->plan->n_replayed, 1);
