@@ -39,7 +39,7 @@ def nest_row: [.label, (.source // ""), (.seconds | ms), (.bound_seconds | ms), 
 def nest_heads: ["loop nest", "source", "original, ms", "lower bound, ms", "speed-up", "~IPC", "~at bound", "remarks"];
 
 # By counters (section 5.6): time less what misses cost, each by itself; 14 cycles is a hit in a second level of today's.
-def page(cpu; fitting; products; blas; counted; figures): . as $applications
+def page(cpu; fitting; products; blas; counted; builds; figures): . as $applications
     | "# Lower bounds",
       "",
       "Written by `make validate` (`bench/bound.sh`) on \(cpu). What `pmodel bound` (pmodel-bound(1)) measures: the time of loop nests",
@@ -64,6 +64,18 @@ def page(cpu; fitting; products; blas; counted; figures): . as $applications
       "is not what the figure `bound_l1_difference` is made of.",
       "",
       table(nest_heads; [fitting.nests[] | nest_row]),
+      "",
+      "## Several builds of one program",
+      "",
+      "Section 5.5 of the paper: a search over compiler flags may end where the best time is near the best bound of all builds. `heat`, whose data are",
+      "beyond the caches:",
+      "",
+      table(["build", "time, ms", "lower bound, ms", "speed-up"]; [builds.builds[] | [(.store | split("/") | last | rtrimstr(".pmdb")), (.seconds | ms), (.bound_seconds | ms),
+          (.seconds / .bound_seconds | times)]] + [["best of each", (builds.best_seconds | ms), (builds.best_bound_seconds | ms), (builds.best_seconds / builds.best_bound_seconds | times)]]),
+      "",
+      (if builds.best_seconds > 1.1 * builds.best_bound_seconds
+          then "The best time is not near the best bound: more flags are no use, the order of accesses would have to change."
+          else "The best time is near the best bound: the search may stop." end),
       "",
       "## Matrix products",
       "",

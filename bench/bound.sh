@@ -37,6 +37,21 @@ applications() {
     done
 }
 
+# Section 5.5: a search over compiler flags, of heat beyond the caches, and when it may stop.
+builds() {
+    local flags arguments
+    arguments=$(size_value heat beyond_llc.time)
+    arguments=${arguments//\{N\}/$(size_value heat beyond_llc)}
+    for flags in -O1 -O2 -O3 '-O3 -march=x86-64-v3' '-O3 -march=x86-64-v3 -funroll-loops' '-Ofast -march=x86-64-v3'; do
+        say "heat $flags: bound its loops"
+        # shellcheck disable=SC2086 # the flags are words
+        gcc $flags -g -o heat.build "$here/apps/heat/heat.c" -lm
+        # shellcheck disable=SC2086 # the arguments are words
+        pmodel bound -q -o "heat ${flags//\//_}.pmdb" -- ./heat.build $arguments >builds.out 2>&1 || die "heat $flags: $(tail -1 builds.out)"
+    done
+    pmodel bound --format json heat\ *.pmdb >builds
+}
+
 # Seconds of one product by OpenBLAS, the median of five.
 blas_seconds() {
     BLAS=$(dpkg-query -L libopenblas0-pthread | grep -E '/libopenblas.*\.so\.0$' | head -1) \
@@ -66,6 +81,7 @@ if [ -z "${REUSE-}" ]; then
     bound tiled ./products tiled "$side" 3
     bound ikj ./products ikj "$side" 2
     bound ijk ./products ijk "$side" 1
+    builds
     blas_seconds >blas
     counted >counted
 fi
@@ -78,7 +94,7 @@ done
 page=$(dirname "$here")/docs/bound.md
 jq -s . tiled.json ikj.json ijk.json >products.all
 jq -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile fitting fitting.json --slurpfile products products.all --argjson blas "$(cat blas)" \
-    --slurpfile counted counted --slurpfile figures "$BUILD/bound_figures.json" --slurpfile costs "$BUILD/bound_costs.json" \
-    'include "bound"; page($cpu; $fitting[0]; $products[0]; $blas; $counted[0]; $figures[0] + $costs[0])' applications >"$page"
+    --slurpfile counted counted --slurpfile builds builds --slurpfile figures "$BUILD/bound_figures.json" --slurpfile costs "$BUILD/bound_costs.json" \
+    'include "bound"; page($cpu; $fitting[0]; $products[0]; $blas; $counted[0]; $builds[0]; $figures[0] + $costs[0])' applications >"$page"
 jq -r '.[] | "\(.name) \(.value)"' "$BUILD/bound_figures.json" "$BUILD/bound_costs.json"
 say "figures in $BUILD/bound_figures.json and $BUILD/bound_costs.json, tables in $page"
