@@ -87,10 +87,11 @@ static void say_left_out(const struct request *request) {
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
 
 /* The profile; of a predicted one those of both ends of its intervals; of a measured one what was
-   timed, if anything was. */
+   timed and bounded, if anything was. */
 struct profiles_at_size {
     struct pm_profile *profile, *ends[2];
     struct pm_times *times;
+    struct pm_bounds *bounds;
 };
 
 static bool find_profiles(struct pm_program *program, const struct pm_parameters *at,
@@ -108,8 +109,10 @@ static bool find_profiles(struct pm_program *program, const struct pm_parameters
         return true;
     }
     found->times = pm_store_times(program->store, size, err);
-    return found->times ? pm_times_fit(found->times, program->structure, err)
-                        : err->kind == PM_ERROR_NONE;
+    found->bounds = pm_store_bounds(program->store, size, err);
+    return err->kind == PM_ERROR_NONE &&
+           (!found->times || pm_times_fit(found->times, program->structure, err)) &&
+           (!found->bounds || pm_bounds_fit(found->bounds, program->structure, err));
 }
 
 static void free_profiles(struct profiles_at_size *found) {
@@ -118,6 +121,7 @@ static void free_profiles(struct profiles_at_size *found) {
         if (profiles[i])
             pm_profile_free(profiles[i]);
     pm_times_free(found->times);
+    pm_bounds_free(found->bounds);
 }
 
 /* ---- --carried: which loops carry the misses of a run -----------------------------------------
@@ -241,7 +245,7 @@ static bool predict_all(const struct request *request, struct pm_program *progra
     if (ok)
         pm_report_predictions(stdout, program->structure,
                               (const struct pm_prediction *const *)predictions, n, found->times,
-                              &options);
+                              found->bounds, &options);
     pm_warnings_free(&warnings);
     for (size_t i = 0; i < n; i++)
         if (predictions[i])
