@@ -8,7 +8,7 @@
    unit but no issue slot, and an instruction that fuses with the branch behind it takes nothing.
    What renaming eliminates takes a slot only.
    An operation of a program for another ISA adds what the machine file's `foreign` sections say. */
-#include "sched/schedule.h"
+#include "sched/target/target.h"
 
 #include <math.h>
 #include <stdlib.h>
