@@ -56,6 +56,8 @@ void pm_frequencies_free(struct pm_frequencies *frequencies);
 size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
                    struct pm_path_step *path);
 
+struct pm_graph; /* sched/graph/graph.h */
+
 /* ---- the schedule of a path (schedule_path.c) -------------------------------------------------
  */
 
@@ -115,5 +117,42 @@ struct pm_path_schedule {
 void pm_schedule_path(const struct pm_target_machine *target, const struct pm_path_step *path,
                       size_t n_steps, const struct pm_schedule_options *options,
                       struct pm_path_schedule *schedule);
+
+/* The same with what a table of the path's instructions shows. */
+struct pm_path_detail {
+    struct pm_graph *graph;   /* sched/graph/graph.h */
+    bool *on_cycle;           /* per node: of the recurrence */
+    bool *on_chain;           /* per node: of the longest chain of an iteration */
+    double *unit_cycles;      /* [n_nodes][PM_MACHINE_MAX_UNITS]: busy cycles, by iteration */
+};
+void pm_schedule_path_detail(const struct pm_target_machine *target,
+                             const struct pm_path_step *path, size_t n_steps,
+                             const struct pm_schedule_options *options,
+                             struct pm_path_schedule *schedule, struct pm_path_detail *detail);
+void pm_path_detail_free(struct pm_path_detail *detail);
+
+/* ---- loops of a structure (schedule_loops.c) -------------------------------------------------- */
+
+struct pm_loop_schedule {
+    uint32_t scope;
+    uint32_t first_step, n_steps; /* of its hottest path; 0 steps: there is no way back */
+    struct pm_path_schedule schedule;
+};
+
+struct pm_loop_schedules {
+    PM_ARRAY(struct pm_loop_schedule, items);
+    PM_ARRAY(struct pm_path_step, steps);
+};
+
+/* The loops of STRUCTURE for which WANTED (per scope) is true, each by its hottest path: by
+   EDGE_COUNTS where these say that it was executed; else, and for NULL, by the lifter's estimated
+   frequencies, as the loop runner does.  OPTIONS' loop is not used. */
+void pm_schedule_loops(const struct pm_target_machine *target, const double *edge_counts,
+                       const bool *wanted, const struct pm_schedule_options *options,
+                       struct pm_loop_schedules *schedules);
+void pm_loop_schedules_free(struct pm_loop_schedules *schedules);
+
+/* For each scope whether it is a loop without a loop in it.  The caller frees. */
+bool *pm_innermost_loops(const struct pm_structure *structure);
 
 #endif

@@ -83,8 +83,11 @@ void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_pa
                       struct pm_graph *graph);
 void pm_graph_free(struct pm_graph *graph);
 
+/* The resource bound of an iteration (units.c).  *UNIT: the first one of the tightest set. */
+double pm_graph_units(const struct pm_graph *graph, uint8_t *unit);
+
 /* The recurrence bound: the largest over cycles of the graph of latency by iterations crossed
-   (Howard's algorithm).  ON_CYCLE (n_nodes, may be NULL): the nodes of such a cycle. */
+   (cycles.c).  ON_CYCLE (n_nodes, may be NULL): the nodes of such a cycle. */
 double pm_graph_recurrence(const struct pm_graph *graph, bool *on_cycle);
 
 /* The longest chain within an iteration, in cycles.  ON_CHAIN (n_nodes, may be NULL): its nodes. */

@@ -32,4 +32,24 @@ void pm_paths_of_region(const struct pm_frequencies *frequencies, uint32_t regio
                         struct pm_paths *paths);
 void pm_paths_free(struct pm_paths *paths);
 
+/* ---- the code of a path (code.c) ------------------------------------------------------------- */
+
+/* The files of a structure's modules; those that are not there any more, or are of another build,
+   have no code.  Freed by pm_code_files_close, before the structure. */
+struct pm_code_files;
+struct pm_code_files *pm_code_files_open(const struct pm_structure *structure);
+void pm_code_files_close(struct pm_code_files *files); /* NULL is fine */
+
+/* Bytes of a basic block; NULL: none. */
+const uint8_t *pm_block_code(const struct pm_code_files *files, uint32_t block);
+
+/* Of the basic blocks of a path, one after the other. */
+struct pm_path_code {
+    uint8_t *bytes; /* owned by the caller */
+    size_t n_bytes;
+    uint64_t hash; /* XXH64: as of the loop runner (machines/probe/loops/loops.h) */
+};
+bool pm_path_code_read(const struct pm_code_files *files, const struct pm_path_step *path,
+                       size_t n_steps, struct pm_path_code *code);
+
 #endif

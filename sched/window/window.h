@@ -11,10 +11,11 @@
 /* What limits the core; 0: nothing does. */
 struct pm_window_limits {
     double front_end_slots; /* allocated in a cycle */
+    double fetch_slots;     /* fetched in a cycle, from one run of code without a taken jump */
     double retire_slots;    /* retired in a cycle */
     double window_slots;    /* in flight */
     double taken_cycles;    /* between two jumps that are taken */
-    bool has_units, has_waits;
+    bool has_units;
     bool carries; /* iterations depend on each other */
     double
         iterations; /* the path is passed so often; 0: until the time of an iteration is steady */
@@ -24,8 +25,8 @@ struct pm_window_result {
     double cycles;       /* of an iteration */
     double start_cycles; /* that the first and the last iteration take more than the others */
     double alone_cycles; /* of the first one, from its first allocation to its last result */
-    double *unit_cycles; /* [PM_MACHINE_MAX_UNITS], may be NULL: busy cycles of each unit by
-                            iteration */
+    double *unit_cycles; /* [n_nodes][PM_MACHINE_MAX_UNITS], all 0 before, or NULL: busy cycles of
+                            each unit by iteration */
 };
 
 void pm_window_simulate(const struct pm_graph *graph, const struct pm_window_limits *limits,
