@@ -145,9 +145,11 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
     }
     add_rows(builder, op, step, &need, nodes);
     node = &graph->nodes[nodes->first];
-    if (node->is_load)
-        node->latency_cycles =
-            (float)latency_of_load(builder, node->reference, node->latency_cycles);
+    if (node->is_load) {
+        float hit = node->latency_cycles;
+        node->latency_cycles = (float)latency_of_load(builder, node->reference, hit);
+        node->miss_cycles = fmaxf(0, node->latency_cycles - hit);
+    }
 }
 
 /* The address that step S begins at. */

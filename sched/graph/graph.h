@@ -35,6 +35,7 @@ struct pm_node {
     uint32_t step;        /* of the path */
     uint32_t reference;   /* number among the path's references; PM_NONE */
     float latency_cycles; /* from its operands to its result */
+    float miss_cycles;    /* of these, what a load takes more than its row says */
     float slots;          /* of the front end, the window and retirement */
     uint32_t first_way, n_ways;
     uint32_t first_edge, n_edges; /* into it */
