@@ -215,7 +215,7 @@ cat >leaf.c <<'END'
 __attribute__((noipa)) static long leaf(long x) { return x + 1; }
 int main(void) {
     long sum = 0;
-    for (int i = 0; i < 30000000; i++)
+    for (int i = 0; i < 100000000; i++)
         sum = leaf(sum);
     return sum < 0;
 }

@@ -29,7 +29,8 @@ struct hierarchy {
     size_t n_caches;
     double memory, walk, second_tlb; /* cycles */
     uint64_t tlb_entries[2];
-    bool splinters; /* huge pages are small ones to the TLB and to physical sets: a guest's */
+    uint64_t tlb_ways; /* of the first TLB; 0: as many as entries */
+    bool splinters;    /* huge pages are small ones to the TLB and to physical sets: a guest's */
     double noise;
 };
 
@@ -110,13 +111,15 @@ static bool access_cache(struct simulation *sim, size_t level, uint64_t address)
 }
 
 static bool access_tlb(struct simulation *sim, int level, uint64_t page) {
-    uint64_t n = sim->shape->tlb_entries[level], oldest = 0;
+    uint64_t n = sim->shape->tlb_entries[level];
+    uint64_t ways = level == 0 && sim->shape->tlb_ways ? sim->shape->tlb_ways : n;
+    uint64_t first = page % (n / ways) * ways, oldest = first;
     uint16_t *slot = &sim->slot_of[level][page];
     if (sim->tlb[level][*slot] == page) {
         sim->tlb_stamps[level][*slot] = ++sim->now;
         return true;
     }
-    for (uint64_t i = 1; i < n; i++)
+    for (uint64_t i = first + 1; i < first + ways; i++)
         if (sim->tlb_stamps[level][i] < sim->tlb_stamps[level][oldest])
             oldest = i;
     sim->tlb[level][oldest] = page;
@@ -214,6 +217,7 @@ static void try_shape(const struct hierarchy *shape) {
         const struct pm_probed_cache *found = &probe.caches[i];
         check(found->latency_cycles.estimate, truth->latency, 0.1, shape->name, "a latency");
         check(found->size_bytes.estimate, (double)truth->size, 0.1, shape->name, "a size");
+        assert_true(fmod(found->size_bytes.estimate, 64) == 0); /* or machine files refuse it */
         assert_true(found->size_bytes.low <= (double)truth->size * 1.02 &&
                     found->size_bytes.high >= (double)truth->size * 0.98);
         if (i == 0)
@@ -268,6 +272,16 @@ static const struct hierarchy SHAPES[] = {
      .second_tlb = 7,
      .caches = {{KIB(32), 8, 64, 4, false, true}, {KIB(512), 8, 64, 14, true, true}},
      .tlb_entries = {64, 160},
+     .noise = 0.02},
+    {.name = "pages of one set of the TLB before lines of one set of the cache",
+     .n_caches = 2,
+     .memory = 300,
+     .walk = 30,
+     .second_tlb = 7,
+     .caches = {{KIB(48), 12, 64, 5, false, false}, {KIB(1024), 16, 64, 15, true, false}},
+     .tlb_entries = {96, 1024},
+     .tlb_ways = 6,
+     .splinters = true,
      .noise = 0.02},
     {.name = "three levels",
      .n_caches = 3,

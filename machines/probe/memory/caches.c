@@ -54,8 +54,11 @@ static double latency_at(void *context, double size) {
     return pm_estimate_of(values, (size_t)draws, 0).estimate;
 }
 
-/* Sizes are of the form m · 2ᵏ with m = 4, 5 or 6: the nearest one that the interval holds. */
+/* Sizes are of the form m · 2ᵏ with m = 4, 5 or 6: the nearest one that the interval holds.  Where
+   it holds none, as of a last cache that neighbours take a part of, whole pages: every line divides
+   them. */
 static void round_size(struct pm_estimate *size) {
+    static const double PAGE = 4096;
     double best = NAN;
     for (int m = 4; m < 7; m++) {
         double candidate = m * exp2(round(log2(size->estimate / m)));
@@ -63,8 +66,9 @@ static void round_size(struct pm_estimate *size) {
             !(fabs(log(candidate / size->estimate)) >= fabs(log(best / size->estimate))))
             best = candidate;
     }
-    if (!isnan(best))
-        *size = (struct pm_estimate){fmin(size->low, best), best, fmax(size->high, best)};
+    if (isnan(best))
+        best = fmax(PAGE, PAGE * round(size->estimate / PAGE));
+    *size = (struct pm_estimate){fmin(size->low, best), best, fmax(size->high, best)};
 }
 
 static struct pm_estimate latency_of_plateau(const struct pm_step_curve *curve,

@@ -14,16 +14,30 @@
 enum { MOST_LINE = 512, MOST_WAYS = 40, LEVELS_WITH_WAYS = 2 };
 static const double SOME_MISS = 0.3;
 
-/* Cycles an access to N addresses of one set, of which the last is MOVED by some bytes. */
-static double conflict_cycles(const struct pm_memory_bench *bench, enum pm_probe_pages pages,
-                              uint64_t apart, unsigned n, uint64_t moved) {
-    uint64_t offsets[MOST_WAYS], state = 777 + n;
-    for (unsigned i = 0; i < n; i++)
-        offsets[i] = i * apart;
-    offsets[n - 1] += moved;
+static double chase_cycles(const struct pm_memory_bench *bench, enum pm_probe_pages pages,
+                           uint64_t *offsets, unsigned n) {
+    uint64_t state = 777 + n;
     pm_shuffle(offsets, n, &state);
     const struct pm_chase chase = {.offsets = offsets, .n = n, .chains = 1, .pages = pages};
     return bench->chase(bench->context, &chase).estimate;
+}
+
+/* Cycles an access to N addresses of one set, of which the last is MOVED by some bytes.  Their
+   pages may lie in one set of a TLB as well (of 96 entries in 16 sets six pages do, where the cache
+   has twelve ways): what the same pages cost with their lines in different sets is taken off. */
+static double conflict_cycles(const struct pm_memory_bench *bench, enum pm_probe_pages pages,
+                              const struct pm_memory_probe *probe, uint64_t apart, unsigned n,
+                              uint64_t moved) {
+    enum { SURELY_A_LINE = 128, LEAST_PAGE = 4096 };
+    uint64_t same_set[MOST_WAYS], spread[MOST_WAYS];
+    for (unsigned i = 0; i < n; i++) {
+        same_set[i] = i * apart;
+        spread[i] = i * apart + i * SURELY_A_LINE % LEAST_PAGE;
+    }
+    same_set[n - 1] += moved;
+    double of_pages =
+        chase_cycles(bench, pages, spread, n) - probe->caches[0].latency_cycles.estimate;
+    return chase_cycles(bench, pages, same_set, n) - fmax(0, of_pages);
 }
 
 /* Cycles beyond which a set of LEVEL misses: some of its accesses, where another than the least
@@ -46,8 +60,8 @@ static void find_ways(const struct pm_memory_bench *bench, enum pm_probe_pages p
     uint64_t apart = apart_in_set(cache);
     for (unsigned n = 2; n <= MOST_WAYS && (n + 1) * apart <= bench->most_bytes; n++)
         /* One that was disturbed is no step: the next must say the same. */
-        if (conflict_cycles(bench, pages, apart, n, 0) > limit &&
-            conflict_cycles(bench, pages, apart, n + 1, 0) > limit) {
+        if (conflict_cycles(bench, pages, probe, apart, n, 0) > limit &&
+            conflict_cycles(bench, pages, probe, apart, n + 1, 0) > limit) {
             if (n > 2)
                 cache->ways = pm_estimate_exactly(n - 1);
             return;
@@ -63,7 +77,7 @@ static void find_line(const struct pm_memory_bench *bench, enum pm_probe_pages p
         return;
     unsigned n = (unsigned)first->ways.estimate + 1;
     for (uint64_t moved = 8; moved <= MOST_LINE; moved *= 2)
-        if (conflict_cycles(bench, pages, apart, n, moved) < missing_cycles(probe, 0)) {
+        if (conflict_cycles(bench, pages, probe, apart, n, moved) < missing_cycles(probe, 0)) {
             for (size_t i = 0; i < probe->n_caches; i++)
                 probe->caches[i].line_bytes = pm_estimate_exactly((double)moved);
             return;
