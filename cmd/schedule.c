@@ -70,27 +70,40 @@ static bool open_program(const char *path, struct source *source, struct pm_erro
 
 /* ---- which loops ----------------------------------------------------------------------------- */
 
+/* The loops that are named; where routines or inlined code are, all innermost loops in them. */
+static uint32_t keep_loops(const struct pm_structure *structure, bool *named) {
+    bool *innermost = pm_innermost_loops(structure);
+    bool is_code = false;
+    uint32_t n_loops = 0;
+    for (uint32_t s = 1; s < structure->n_scopes; s++)
+        is_code |= named[s] && structure->scopes[s].kind != PM_SCOPE_LOOP;
+    for (uint32_t s = 1; s < structure->n_scopes && is_code; s++)
+        named[s] |= named[structure->scopes[s].parent];
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        named[s] &= is_code ? innermost[s] : structure->scopes[s].kind == PM_SCOPE_LOOP;
+        n_loops += named[s];
+    }
+    free(innermost);
+    return n_loops;
+}
+
 static bool *wanted_loops(const struct request *request, const struct pm_structure *structure,
                           struct pm_error *err) {
     if (!request->loop)
         return pm_innermost_loops(structure);
-    uint32_t n_named, n_loops = 0;
+    uint32_t n_named;
     bool *named = pm_scopes_named(structure, request->loop, &n_named);
-    for (uint32_t s = 0; s < structure->n_scopes; s++) {
-        named[s] &= structure->scopes[s].kind == PM_SCOPE_LOOP;
-        n_loops += named[s];
-    }
-    if (n_loops)
+    if (keep_loops(structure, named))
         return named;
     free(named);
-    if (n_named)
-        pm_fail(err, "%s: \"%s\" is no loop, and has none of its own (`pmodel loops %s` lists them)",
-                request->path, request->loop, request->path);
-    else
-        pm_fail(err, "%s: no loop is called \"%s\" (`pmodel loops %s` lists them)", request->path,
+    if (n_named) {
+        pm_fail(err, "%s: there are no loops in %s (`pmodel loops %s` lists them)", request->path,
                 request->loop, request->path);
-    if (!n_named)
-        pm_fail_nearest_scope(err, structure, request->loop);
+        return NULL;
+    }
+    pm_fail(err, "%s: no loop is called \"%s\" (`pmodel loops %s` lists them)", request->path,
+            request->loop, request->path);
+    pm_fail_nearest_scope(err, structure, request->loop);
     return NULL;
 }
 

@@ -44,13 +44,18 @@ struct question {
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
+static double taken_cycles(const struct pm_machine *machine) {
+    return machine->taken_jumps > 0 ? 1 / machine->taken_jumps : 1;
+}
+
 /* Whole cycles of fetching between two jumps that are taken. */
 static double fetch_cycles(const struct question *q) {
     double width = q->machine->fetch_width, cycles = 0, slots = 0;
+    double taken = taken_cycles(q->machine);
     for (size_t i = 0; i < q->graph.n_nodes; i++) {
         slots += q->graph.nodes[i].slots;
         if (q->graph.nodes[i].ends_fetch) {
-            cycles += width > 0 ? fmax(1, ceil(slots / width - 1e-9)) : 1;
+            cycles += width > 0 ? fmax(taken, ceil(slots / width - 1e-9)) : taken;
             slots = 0;
         }
     }
@@ -100,7 +105,7 @@ static double simulate(const struct question *q, uint32_t without, double iterat
     const struct pm_window_limits limits = {
         .front_end_slots = with(without, PM_HOLD_FRONT_END, machine->issue_width),
         .fetch_slots = with(without, PM_HOLD_FRONT_END, machine->fetch_width),
-        .taken_cycles = with(without, PM_HOLD_FRONT_END, 1),
+        .taken_cycles = with(without, PM_HOLD_FRONT_END, taken_cycles(machine)),
         .retire_slots = with(without, PM_HOLD_RETIREMENT, machine->retire_width),
         .window_slots = with(without, PM_HOLD_WINDOW, machine->window),
         .has_units = !(without >> PM_HOLD_UNITS & 1),

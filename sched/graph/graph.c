@@ -178,6 +178,8 @@ static void end_step(struct pm_builder *builder, size_t s) {
     const struct pm_op_nodes *last = &builder->ops[builder->n_ops - 1];
     builder->graph->nodes[last->first].ends_fetch = true;
     builder->graph->n_taken++;
+    if (builder->target->machine->taken_jumps > 1)
+        return; /* any branch unit does */
     if (builder->n_ops > 1 && builder->ops[builder->n_ops - 2].is_fused)
         last--;
     take_jump_units(builder, &builder->graph->nodes[last->first]);

@@ -15,8 +15,10 @@
 #include "sched/modulo/private.h"
 
 enum {
+    SMALL = 96,     /* operations; larger loops are not looked at so thoroughly: */
     BUDGET = 12,    /* placements for each operation */
-    ATTEMPTS = 10,  /* with priorities shaken */
+    LARGE_BUDGET = 3,
+    ATTEMPTS = 10,  /* with priorities shaken; of large loops one */
     NOBODY = -1,
     NEVER = -1,
 };
@@ -259,7 +261,8 @@ static uint32_t next_op(const struct attempt *a) {
 
 static bool attempt_once(struct attempt *a) {
     begin_anew(a);
-    for (size_t left = BUDGET * a->problem->n_ops + 1; left > 0; left--) {
+    size_t n = a->problem->n_ops;
+    for (size_t left = (n > SMALL ? LARGE_BUDGET : BUDGET) * n + 1; left > 0; left--) {
         uint32_t i = next_op(a);
         if (i == PM_NONE)
             return true;
@@ -281,11 +284,12 @@ bool pm_modulo_try(const struct pm_modulo_problem *problem, uint32_t interval, u
                         .holder = pm_alloc(n_cells, sizeof *a.holder),
                         .slots = pm_alloc(interval, sizeof *a.slots)};
     uint32_t state = 1;
+    unsigned attempts = n > SMALL ? 1 : ATTEMPTS;
     bool found = false;
     for (size_t i = 0; i < n; i++)
         for (uint64_t left = problem->ops[i].units; left; left &= left - 1)
             a.pressure[__builtin_ctzll(left)]++;
-    for (unsigned attempt = 0; attempt < ATTEMPTS && !found; attempt++) {
+    for (unsigned attempt = 0; attempt < attempts && !found; attempt++) {
         find_heights(&a);
         for (size_t i = 0; i < n && attempt; i++)
             a.height[i] += shake(&state) * attempt * interval / 4;

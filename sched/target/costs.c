@@ -83,6 +83,47 @@ static bool is_eliminated(const struct pm_target_machine *target, uint32_t op) {
            (self->op_class == PM_OP_LOGICAL || self->op_class == PM_OP_INT_ADD);
 }
 
+/* Does the address of OP have two registers? */
+static bool is_indexed(const struct pm_op *op) {
+    return uses_between(op, is_store(op), 0, LAST_GENERAL) > 1;
+}
+
+/* A micro-operation has room for three registers: two of an indexed address, and one that is read
+   and written.  Instructions whose names begin with `v` (VEX, EVEX) name the register that they
+   write beside those that they read; one that loads and stores has two such addresses. */
+static bool is_unfused(const struct pm_target_machine *target, uint32_t load) {
+    if (!target->machine->unfuses_indexed || target->is_foreign ||
+        !is_indexed(op_at(target, load)))
+        return false;
+    const char *mnemonic = pm_op_mnemonic(target->structure, op_at(target, load));
+    bool stores = false;
+    for (uint32_t k = load + 1; k < target->structure->n_ops; k++) {
+        if (op_at(target, k)->instruction_start)
+            break;
+        stores |= is_store(op_at(target, k));
+    }
+    return stores || (mnemonic && mnemonic[0] == 'v');
+}
+
+/* The store of an instruction that loads from the same indexed address. */
+static bool is_unfused_store(const struct pm_target_machine *target, uint32_t op) {
+    if (!target->machine->unfuses_indexed || !is_store(op_at(target, op)))
+        return false;
+    while (op > 0 && !op_at(target, op)->instruction_start)
+        if (is_load(op_at(target, --op)))
+            return is_unfused(target, op);
+    return false;
+}
+
+/* A constant is added to a register, which renaming can do later. */
+static bool is_late_addition(const struct pm_target_machine *target, uint32_t op) {
+    const struct pm_op *self = op_at(target, op);
+    return target->machine->eliminates & PM_ELIMINATES_ADDITIONS && !target->is_foreign &&
+           is_alone(target, op) && self->op_class == PM_OP_INT_ADD && self->width_bits >= 32 &&
+           self->defs[0] <= LAST_GENERAL && uses_between(self, 0, 0, PM_REGISTER_NONE - 1) == 1 &&
+           uses_between(self, 0, 0, LAST_GENERAL) == 1;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Into how many it is split, and how wide each is. */
@@ -217,7 +258,11 @@ void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_n
         *need = (struct pm_need){
             .known = true, .fused = true, .latency_cycles = need->latency_cycles};
     else if (machine->fuses_memory && feeds_its_instruction(target, op))
-        need->slots = 0;
+        need->slots = is_unfused(target, op) ? need->slots : 0;
+    else if (is_unfused_store(target, op))
+        need->slots *= 2;
+    if (is_late_addition(target, op))
+        need->latency_cycles = 0;
 }
 
 uint32_t pm_need_row(const struct pm_need *need) {
