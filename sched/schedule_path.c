@@ -2,8 +2,8 @@
 
        bounds     units        target/resource.c, graph/units.c (Hall's theorem)
                   recurrence   graph/cycles.c (maximum cycle ratio)
-                  front end    max(slots / issue width, a cycle for each jump that is taken)
-                  retirement   slots / retire width
+                  front end    max(slots / issue width, jumps taken and lines of code fetched)
+                  retirement   max(slots / retire width, lines that stores go to)
                   window       L / m: L is the longest chain of an iteration, m the number of
                                iterations after which its first operation has to wait for its last
                                one to be retired
@@ -44,18 +44,14 @@ struct question {
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-static double taken_cycles(const struct pm_machine *machine) {
-    return machine->taken_jumps > 0 ? 1 / machine->taken_jumps : 1;
-}
-
-/* Whole cycles of fetching between two jumps that are taken. */
+/* Of jumps that are taken, of lines of code, and of whole groups of slots between them. */
 static double fetch_cycles(const struct question *q) {
     double width = q->machine->fetch_width, cycles = 0, slots = 0;
-    double taken = taken_cycles(q->machine);
     for (size_t i = 0; i < q->graph.n_nodes; i++) {
+        double own = q->graph.nodes[i].fetch_cycles;
         slots += q->graph.nodes[i].slots;
-        if (q->graph.nodes[i].ends_fetch) {
-            cycles += width > 0 ? fmax(taken, ceil(slots / width - 1e-9)) : taken;
+        if (own > 0) {
+            cycles += width > 0 ? fmax(own, slots / width) : own;
             slots = 0;
         }
     }
@@ -77,6 +73,8 @@ static void find_bounds(struct question *q) {
     q->bounds[PM_HOLD_RETIREMENT] =
         machine->out_of_order && machine->retire_width > 0 ? q->graph.slots / machine->retire_width
                                                            : 0;
+    q->bounds[PM_HOLD_RETIREMENT] =
+        fmax(q->bounds[PM_HOLD_RETIREMENT], q->graph.commit_cycles);
     q->bounds[PM_HOLD_WINDOW] = window_bound(q);
 }
 
@@ -105,7 +103,7 @@ static double simulate(const struct question *q, uint32_t without, double iterat
     const struct pm_window_limits limits = {
         .front_end_slots = with(without, PM_HOLD_FRONT_END, machine->issue_width),
         .fetch_slots = with(without, PM_HOLD_FRONT_END, machine->fetch_width),
-        .taken_cycles = with(without, PM_HOLD_FRONT_END, taken_cycles(machine)),
+        .has_fetch = !(without >> PM_HOLD_FRONT_END & 1),
         .retire_slots = with(without, PM_HOLD_RETIREMENT, machine->retire_width),
         .window_slots = with(without, PM_HOLD_WINDOW, machine->window),
         .has_units = !(without >> PM_HOLD_UNITS & 1),

@@ -241,7 +241,10 @@ struct pm_machine {
     double issue_width;         /* operations that can issue in a cycle */
     double fetch_width;         /* slots that are fetched in a cycle, up to a jump that is taken; 0
                                    unknown */
-    double taken_jumps;         /* that are fetched in a cycle; 0: one */
+    double taken_jumps;         /* of a loop of one line, that are fetched in a cycle; 0: one */
+    uint64_t fetch_bytes;       /* of an aligned line of code that is fetched at once; 0 unknown */
+    double store_line_cycles;   /* in which a store enters the first cache, if it is not to the line
+                                   of the one before; 0 unknown */
     double retire_width;        /* 0 unknown */
     uint32_t vector_width_bits; /* widest operation; wider ones are split */
     bool out_of_order;

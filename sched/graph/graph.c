@@ -90,7 +90,7 @@ static void add_rows(struct pm_builder *builder, uint32_t op, uint32_t step,
                                       : add_node(builder, op, step);
         if (r > 0)
             nodes->last = (uint32_t)builder->graph->n_nodes - 1;
-        node->latency_cycles = (float)row->latency_cycles;
+        node->latency_cycles = (float)(need->n_rows == 1 ? need->latency_cycles : row->latency_cycles);
         add_ways(builder->graph, node, row, times, has_both ? 1 : 0, SIZE_MAX);
         if (is_store) {
             uint32_t address = nodes->first;
@@ -172,17 +172,47 @@ static bool is_taken(const struct pm_builder *builder, size_t s) {
                              block->address + block->size_bytes;
 }
 
+/* Lines of code that BLOCK goes on into. */
+static double further_lines(const struct pm_builder *builder, const struct pm_block *block) {
+    uint64_t bytes = builder->target->machine->fetch_bytes;
+    if (!bytes || !block->size_bytes)
+        return 0;
+    return (double)((block->address + block->size_bytes - 1) / bytes - block->address / bytes);
+}
+
+/* A line that follows another is fetched with it in every second cycle. */
+static const double further_line_cycles = 0.5;
+
 static void end_step(struct pm_builder *builder, size_t s) {
-    if (!is_taken(builder, s))
+    const struct pm_block *block =
+        &builder->target->structure->blocks[builder->path[s].block];
+    if (builder->n_ops == 0)
         return;
     const struct pm_op_nodes *last = &builder->ops[builder->n_ops - 1];
-    builder->graph->nodes[last->first].ends_fetch = true;
+    struct pm_node *node = &builder->graph->nodes[last->first];
+    node->fetch_cycles += (float)(further_line_cycles * further_lines(builder, block));
+    builder->n_lines += (builder->n_lines == 0 || builder->graph->n_taken) +
+                        (unsigned)further_lines(builder, block);
+    if (!is_taken(builder, s))
+        return;
+    node->fetch_cycles += 1;
     builder->graph->n_taken++;
     if (builder->target->machine->taken_jumps > 1)
         return; /* any branch unit does */
     if (builder->n_ops > 1 && builder->ops[builder->n_ops - 2].is_fused)
         last--;
     take_jump_units(builder, &builder->graph->nodes[last->first]);
+}
+
+/* Where more than one jump is taken in a cycle, a loop of one line and one jump is fetched so often;
+   of other jumps every second one, with what it leads to. */
+static void fetch_together(const struct pm_builder *builder, bool is_one_line) {
+    struct pm_graph *graph = builder->graph;
+    double jumps = builder->target->machine->taken_jumps;
+    double saved = jumps > 1 ? 1 - 1 / jumps : 0;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        if (graph->nodes[i].fetch_cycles >= 1)
+            graph->nodes[i].fetch_cycles -= (float)(is_one_line ? saved : saved / 2);
 }
 
 static void add_nodes(struct pm_builder *builder) {
@@ -202,6 +232,7 @@ static void add_nodes(struct pm_builder *builder) {
         end_step(builder, s);
     }
     builder->graph->n_references = n_references;
+    fetch_together(builder, builder->n_lines == 1 && builder->graph->n_taken == 1);
     for (size_t i = 0; i < builder->graph->n_nodes; i++)
         builder->graph->slots += builder->graph->nodes[i].slots;
 }
@@ -261,6 +292,7 @@ void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_pa
     pm_wait_through_registers(&builder);
     pm_wait_through_memory(&builder);
     order_waits(&builder);
+    graph->commit_cycles = pm_graph_commit(target, graph);
     free(builder.n_loops_before);
     free(builder.ops);
     free(builder.found);

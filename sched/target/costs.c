@@ -115,15 +115,6 @@ static bool is_unfused_store(const struct pm_target_machine *target, uint32_t op
     return false;
 }
 
-/* A constant is added to a register, which renaming can do later. */
-static bool is_late_addition(const struct pm_target_machine *target, uint32_t op) {
-    const struct pm_op *self = op_at(target, op);
-    return target->machine->eliminates & PM_ELIMINATES_ADDITIONS && !target->is_foreign &&
-           is_alone(target, op) && self->op_class == PM_OP_INT_ADD && self->width_bits >= 32 &&
-           self->defs[0] <= LAST_GENERAL && uses_between(self, 0, 0, PM_REGISTER_NONE - 1) == 1 &&
-           uses_between(self, 0, 0, LAST_GENERAL) == 1;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Into how many it is split, and how wide each is. */
@@ -172,6 +163,15 @@ static const struct pm_cost *mnemonic_row(const struct pm_target_machine *target
     return pm_machine_mnemonic_cost(target->machine, target->structure->isa,
                                     pm_op_mnemonic(target->structure, self), self->width_bits,
                                     self->element_bytes);
+}
+
+/* A constant is added to a register, which renaming can do later. */
+static bool is_late_addition(const struct pm_target_machine *target, uint32_t op) {
+    const struct pm_op *self = op_at(target, op);
+    return target->machine->eliminates & PM_ELIMINATES_ADDITIONS && !target->is_foreign &&
+           is_alone(target, op) && self->op_class == PM_OP_INT_ADD && self->width_bits >= 32 &&
+           self->defs[0] <= LAST_GENERAL && uses_between(self, 0, 0, LAST_GENERAL) == 1 &&
+           uses_between(self, 0, FLAGS + 1, PM_REGISTER_NONE - 1) == 0 && !mnemonic_row(target, op);
 }
 
 /* Is OP the first operation of its instruction that is no load or store? */

@@ -2,7 +2,7 @@
 
    Nodes are taken in the order of the program, and each goes through its whole life at once:
 
-       fetched    slots a cycle; a jump that is taken ends the cycle's group
+       fetched    slots a cycle; jumps that are taken and lines of code take time
        allocated  in order: slots a cycle, and room in the window
        begun      each micro-operation in the first cycle, from when its operands are there, in which
                   one of its units is free
@@ -205,8 +205,8 @@ static double allocate(struct core *core, const struct pm_node *node) {
     double cycle = core->next_fetch;
     if (limits->fetch_slots > 0)
         cycle = pass(&core->fetch, limits->fetch_slots, node->slots, cycle);
-    if (node->ends_fetch)
-        core->next_fetch = fmax(core->next_fetch, cycle) + limits->taken_cycles;
+    if (node->fetch_cycles > 0 && limits->has_fetch)
+        core->next_fetch = fmax(core->next_fetch, cycle) + node->fetch_cycles;
     make_room(core, node->slots, &cycle);
     return pass(&core->allocation, limits->front_end_slots, node->slots, cycle);
 }
