@@ -224,6 +224,8 @@ const char *pm_elimination_word(uint32_t bit) {
         return "zeroing";
     case PM_ELIMINATES_ADDITIONS:
         return "additions";
+    case PM_ELIMINATES_STACK_MOVES:
+        return "stack_moves";
     default:
         return NULL;
     }

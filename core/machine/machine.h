@@ -203,6 +203,7 @@ enum {
     PM_ELIMINATES_VECTOR_MOVES = 2,
     PM_ELIMINATES_ZEROING = 4, /* of a register, by an instruction that gives zero */
     PM_ELIMINATES_ADDITIONS = 8, /* of a constant to a register: its latency */
+    PM_ELIMINATES_STACK_MOVES = 16, /* of the stack pointer, by push and pop: not even a slot */
 };
 
 /* ---- curves ---------------------------------------------------------------------------------- */

@@ -67,6 +67,22 @@ static bool fuses_with_branch(const struct pm_target_machine *target, uint32_t o
     return next->op_class == PM_OP_BRANCH && uses_between(next, 0, FLAGS, FLAGS) > 0;
 }
 
+/* Is OP what push, pop and their like move on the stack? */
+static bool is_on_stack(const struct pm_target_machine *target, uint32_t op) {
+    const struct pm_structure *structure = target->structure;
+    uint32_t reference = op_at(target, op)->reference;
+    return reference != PM_NONE && structure->references[reference].group != PM_NONE &&
+           structure->groups[structure->references[reference].group].flags & PM_GROUP_PUSHED;
+}
+
+/* … the move of the stack pointer beside it? */
+static bool is_stack_move(const struct pm_target_machine *target, uint32_t op) {
+    return target->machine->eliminates & PM_ELIMINATES_STACK_MOVES && !target->is_foreign &&
+           op_at(target, op)->op_class == PM_OP_INT_ADD &&
+           op_at(target, op)->instruction_start && goes_on(target, op) &&
+           is_on_stack(target, op + 1);
+}
+
 static bool is_eliminated(const struct pm_target_machine *target, uint32_t op) {
     const struct pm_op *self = op_at(target, op);
     uint32_t eliminates = target->machine->eliminates;
@@ -203,11 +219,7 @@ static bool add_all_foreign(const struct pm_target_machine *target, uint32_t op,
     bool reads_flags = uses_between(self, 0, FLAGS, FLAGS) > 0 && self->op_class != PM_OP_BRANCH;
     bool has_mask =
         uses_between(self, 0, FIRST_MASK, LAST_MASK) > 0 && self->op_class != PM_OP_MASK;
-    bool is_pushed =
-        is_memory && self->reference != PM_NONE &&
-        target->structure->references[self->reference].group != PM_NONE &&
-        target->structure->groups[target->structure->references[self->reference].group].flags &
-            PM_GROUP_PUSHED;
+    bool is_pushed = is_memory && is_on_stack(target, op);
     const struct {
         bool applies;
         enum pm_foreign_kind kind;
@@ -252,7 +264,9 @@ void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_n
         *need = (struct pm_need){0};
         return;
     }
-    if (is_eliminated(target, op))
+    if (is_stack_move(target, op))
+        *need = (struct pm_need){.known = true, .eliminated = true};
+    else if (is_eliminated(target, op))
         *need = (struct pm_need){.known = true, .eliminated = true, .slots = need->slots};
     else if (fuses_with_branch(target, op))
         *need = (struct pm_need){
