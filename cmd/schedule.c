@@ -112,8 +112,7 @@ static bool *wanted_loops(const struct request *request, const struct pm_structu
 static void show_graphs(const struct pm_target_machine *target,
                         const struct pm_loop_schedules *schedules,
                         const struct pm_schedule_options *options,
-                        struct pm_schedules_report *report,
-                        const struct pm_report_options *show) {
+                        struct pm_schedules_report *report, const struct pm_report_options *show) {
     struct pm_graph *graphs = pm_alloc(schedules->n_items, sizeof *graphs);
     for (size_t i = 0; i < schedules->n_items; i++)
         pm_graph_of_path(target, &schedules->steps[schedules->items[i].first_step],
@@ -142,8 +141,7 @@ static void show_one(const struct pm_target_machine *target, struct pm_loop_sche
     pm_path_detail_free(&detail);
 }
 
-static bool show(const struct request *request, const struct source *source,
-                 struct pm_error *err) {
+static bool show(const struct request *request, const struct source *source, struct pm_error *err) {
     const struct pm_schedule_options options = {.pessimistic = request->pessimistic,
                                                 .with_causes = true,
                                                 .with_gains = true,
@@ -159,8 +157,10 @@ static bool show(const struct request *request, const struct source *source,
     pm_schedule_loops(&target, source->profile ? source->profile->edge_counts : NULL, wanted,
                       &options, &schedules);
     struct pm_code_files *files = pm_code_files_open(source->structure);
-    struct pm_schedules_report report = {
-        .structure = source->structure, .machine = machine, .schedules = &schedules, .files = files};
+    struct pm_schedules_report report = {.structure = source->structure,
+                                         .machine = machine,
+                                         .schedules = &schedules,
+                                         .files = files};
     bool is_one = schedules.n_items == 1 && schedules.items[0].n_steps > 0;
     if (request->graph)
         show_graphs(&target, &schedules, &options, &report, &request->options);

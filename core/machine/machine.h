@@ -201,8 +201,8 @@ struct pm_foreign {
 enum {
     PM_ELIMINATES_MOVES = 1,
     PM_ELIMINATES_VECTOR_MOVES = 2,
-    PM_ELIMINATES_ZEROING = 4, /* of a register, by an instruction that gives zero */
-    PM_ELIMINATES_ADDITIONS = 8, /* of a constant to a register: its latency */
+    PM_ELIMINATES_ZEROING = 4,      /* of a register, by an instruction that gives zero */
+    PM_ELIMINATES_ADDITIONS = 8,    /* of a constant to a register: its latency */
     PM_ELIMINATES_STACK_MOVES = 16, /* of the stack pointer, by push and pop: not even a slot */
 };
 
@@ -253,8 +253,8 @@ struct pm_machine {
                         */
     bool unfuses_indexed; /* … but not where its address is of two registers, and the operation has
                              another source beside the place that it writes, or stores */
-    bool has_fma;      /* without: an fma costs a multiplication and an addition */
-    uint32_t window;   /* instructions in flight; 0 unknown */
+    bool has_fma;         /* without: an fma costs a multiplication and an addition */
+    uint32_t window;      /* instructions in flight; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
     double mispredict_cycles;    /* penalty of a branch that was predicted wrongly; 0 unknown */
     uint64_t fuses_branch;       /* bit set of classes whose instruction fuses with a branch */

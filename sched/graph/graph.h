@@ -67,8 +67,8 @@ struct pm_graph {
     PM_ARRAY(struct pm_way, ways);
     PM_ARRAY(struct pm_wait, waits); /* ascending by `to` */
     double slots;
-    uint32_t n_unknown; /* operations without a row */
-    uint32_t n_taken;   /* jumps taken in one iteration, the one back included */
+    uint32_t n_unknown;   /* operations without a row */
+    uint32_t n_taken;     /* jumps taken in one iteration, the one back included */
     double commit_cycles; /* in which the stores of an iteration enter the first cache */
     uint32_t n_references;
 };

@@ -3,10 +3,10 @@
 
        cycles = Σ over stores of  store_line · (1 − p)
 
-   p is the share of a store's executions that go to the same line as the store before it, with which
-   they enter together: of two stores of one reference group that follow each other, and of a store
-   that is alone in the iteration and its next execution, 1 − step / line, where the step is the
-   stride or the size.  Of other stores p is 0. */
+   p is the share of a store's executions that go to the same line as the store before it, with
+   which they enter together: of two stores of one reference group that follow each other, and of a
+   store that is alone in the iteration and its next execution, 1 − step / line, where the step is
+   the stride or the size.  Of other stores p is 0. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -169,8 +169,8 @@ static bool is_possible(const struct pm_modulo_problem *problem, uint32_t interv
             for (uint32_t k = 0; k < problem->ops[i].n_in; k++) {
                 const struct pm_modulo_edge *edge =
                     &problem->edges[problem->in[problem->ops[i].first_in + k]];
-                int64_t length = longest[edge->from] + edge->cycles -
-                                 (int64_t)interval * edge->distance;
+                int64_t length =
+                    longest[edge->from] + edge->cycles - (int64_t)interval * edge->distance;
                 if (length > longest[i]) {
                     longest[i] = length;
                     grows = true;
@@ -203,8 +203,7 @@ void pm_modulo_schedule(const struct pm_graph *graph, double width,
     modulo->interval_cycles = interval;
     for (unsigned tries = 0; tries < MOST_TRIES && !found && problem.n_ops <= MOST_OPS; tries++) {
         if (tries)
-            modulo->interval_cycles +=
-                problem.n_ops > SMALL ? 1 + modulo->interval_cycles / 10 : 1;
+            modulo->interval_cycles += problem.n_ops > SMALL ? 1 + modulo->interval_cycles / 10 : 1;
         found = pm_modulo_try(&problem, modulo->interval_cycles, cycle);
     }
     modulo->cycles = found ? modulo->interval_cycles : interval;

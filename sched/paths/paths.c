@@ -1,7 +1,7 @@
 /* Paths with frequencies, widest first (paths.h).
 
-   The region is a graph without cycles: its nodes are its own basic blocks and the loops directly in
-   it, which each are one node; ways back to the header, and out of the region, end in one place.
+   The region is a graph without cycles: its nodes are its own basic blocks and the loops directly
+   in it, which each are one node; ways back to the header, and out of the region, end in one place.
    The widest path to each node is found in one walk in topological order; a path's frequency is
    taken off its edges, so that each path uses up at least one. */
 #include <stdlib.h>
@@ -72,27 +72,35 @@ static uint32_t node_of(const struct region *region, uint32_t block) {
     return block == PM_NONE ? PM_NONE : region->node_of_block[block - region->first_block];
 }
 
+/* Edges that no path can tell apart are one link. */
+static void add_link(struct region *region, uint32_t from, uint32_t to, double executions,
+                     bool returns) {
+    for (size_t l = 0; l < region->n_links; l++) {
+        struct link *link = &region->links[l];
+        if (link->from == from && link->to == to && link->returns == returns) {
+            link->left += executions;
+            return;
+        }
+    }
+    *PM_PUSH(region, links) =
+        (struct link){.from = from, .to = to, .left = executions, .returns = returns};
+}
+
 /* Edges that come in (from PM_NONE or outside) start paths: they are links from nowhere. */
 static void add_links(struct region *region, const struct pm_frequencies *frequencies,
                       const struct pm_routine *routine) {
     const struct pm_structure *structure = region->structure;
-    uint32_t header = structure->scopes[region->scope].header;
+    uint32_t header = structure->scopes[region->scope].header, end = (uint32_t)region->n_nodes;
     for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
         uint32_t from = node_of(region, edge->from), to = node_of(region, edge->to);
         bool returns = region->is_loop && edge->to == header && from != PM_NONE;
-        if (frequencies->edges[e] <= 0 || (from == PM_NONE && to == PM_NONE) || (from == to && !returns))
+        if (frequencies->edges[e] <= 0 || (from == PM_NONE && to == PM_NONE) ||
+            (from == to && !returns))
             continue;
-        *PM_PUSH(region, links) = (struct link){.from = returns || from != PM_NONE ? from : PM_NONE,
-                                                .to = returns || to == PM_NONE
-                                                          ? (uint32_t)region->n_nodes
-                                                          : to,
-                                                .left = frequencies->edges[e],
-                                                .returns = returns};
+        add_link(region, from, returns || to == PM_NONE ? end : to, frequencies->edges[e], returns);
         if (returns) /* and the next pass begins */
-            *PM_PUSH(region, links) = (struct link){.from = PM_NONE,
-                                                    .to = to,
-                                                    .left = frequencies->edges[e]};
+            add_link(region, PM_NONE, to, frequencies->edges[e], false);
     }
     for (size_t l = 0; l < region->n_links; l++)
         region->flow += region->links[l].from == PM_NONE ? region->links[l].left : 0;

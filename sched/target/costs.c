@@ -78,9 +78,8 @@ static bool is_on_stack(const struct pm_target_machine *target, uint32_t op) {
 /* … the move of the stack pointer beside it? */
 static bool is_stack_move(const struct pm_target_machine *target, uint32_t op) {
     return target->machine->eliminates & PM_ELIMINATES_STACK_MOVES && !target->is_foreign &&
-           op_at(target, op)->op_class == PM_OP_INT_ADD &&
-           op_at(target, op)->instruction_start && goes_on(target, op) &&
-           is_on_stack(target, op + 1);
+           op_at(target, op)->op_class == PM_OP_INT_ADD && op_at(target, op)->instruction_start &&
+           goes_on(target, op) && is_on_stack(target, op + 1);
 }
 
 static bool is_eliminated(const struct pm_target_machine *target, uint32_t op) {
@@ -108,8 +107,7 @@ static bool is_indexed(const struct pm_op *op) {
    and written.  Instructions whose names begin with `v` (VEX, EVEX) name the register that they
    write beside those that they read; one that loads and stores has two such addresses. */
 static bool is_unfused(const struct pm_target_machine *target, uint32_t load) {
-    if (!target->machine->unfuses_indexed || target->is_foreign ||
-        !is_indexed(op_at(target, load)))
+    if (!target->machine->unfuses_indexed || target->is_foreign || !is_indexed(op_at(target, load)))
         return false;
     const char *mnemonic = pm_op_mnemonic(target->structure, op_at(target, load));
     bool stores = false;
@@ -269,8 +267,8 @@ void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_n
     else if (is_eliminated(target, op))
         *need = (struct pm_need){.known = true, .eliminated = true, .slots = need->slots};
     else if (fuses_with_branch(target, op))
-        *need = (struct pm_need){
-            .known = true, .fused = true, .latency_cycles = need->latency_cycles};
+        *need =
+            (struct pm_need){.known = true, .fused = true, .latency_cycles = need->latency_cycles};
     else if (machine->fuses_memory && feeds_its_instruction(target, op))
         need->slots = is_unfused(target, op) ? need->slots : 0;
     else if (is_unfused_store(target, op))

@@ -4,10 +4,9 @@
 
        fetched    slots a cycle; jumps that are taken and lines of code take time
        allocated  in order: slots a cycle, and room in the window
-       begun      each micro-operation in the first cycle, from when its operands are there, in which
-                  one of its units is free
-       done       the latency after the last of them
-       retired    in order: slots a cycle
+       begun      each micro-operation in the first cycle, from when its operands are there, in
+   which one of its units is free done       the latency after the last of them retired    in order:
+   slots a cycle
 
    Older operations have taken their cycles of the units before a younger one looks for its own, so
    that this is the schedule in which the oldest that is ready goes first: no clock has to tick.
@@ -78,8 +77,8 @@ struct core {
     struct unit *units;
     uint8_t numbers[PM_MACHINE_MAX_UNITS]; /* of a bit of a set of units: which of UNITS */
     unsigned n_units;
-    int64_t cleared;       /* cycles before are free again in the ring */
-    double *begun;         /* HISTORY · n_nodes */
+    int64_t cleared; /* cycles before are free again in the ring */
+    double *begun;   /* HISTORY · n_nodes */
     struct stage fetch, allocation, retirement;
     double next_fetch;
     struct flight *flights; /* a ring, a power of two */
@@ -255,8 +254,7 @@ static double run_iteration(struct core *core, unsigned iteration, double *unit_
         double done = later(begun[i] + node->latency_cycles, allocated + 1);
         core->last_result = later(core->last_result, done);
         retired = pass(&core->retirement, core->limits->retire_slots, node->slots, done);
-        core->flights[core->youngest++ & core->flight_mask] =
-            (struct flight){retired, node->slots};
+        core->flights[core->youngest++ & core->flight_mask] = (struct flight){retired, node->slots};
         core->in_flight += node->slots;
     }
     return retired;
