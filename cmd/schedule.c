@@ -70,27 +70,40 @@ static bool open_program(const char *path, struct source *source, struct pm_erro
 
 /* ---- which loops ----------------------------------------------------------------------------- */
 
+/* The loops that are named; where routines or inlined code are, all innermost loops in them. */
+static uint32_t keep_loops(const struct pm_structure *structure, bool *named) {
+    bool *innermost = pm_innermost_loops(structure);
+    bool is_code = false;
+    uint32_t n_loops = 0;
+    for (uint32_t s = 1; s < structure->n_scopes; s++)
+        is_code |= named[s] && structure->scopes[s].kind != PM_SCOPE_LOOP;
+    for (uint32_t s = 1; s < structure->n_scopes && is_code; s++)
+        named[s] |= named[structure->scopes[s].parent];
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        named[s] &= is_code ? innermost[s] : structure->scopes[s].kind == PM_SCOPE_LOOP;
+        n_loops += named[s];
+    }
+    free(innermost);
+    return n_loops;
+}
+
 static bool *wanted_loops(const struct request *request, const struct pm_structure *structure,
                           struct pm_error *err) {
     if (!request->loop)
         return pm_innermost_loops(structure);
-    uint32_t n_named, n_loops = 0;
+    uint32_t n_named;
     bool *named = pm_scopes_named(structure, request->loop, &n_named);
-    for (uint32_t s = 0; s < structure->n_scopes; s++) {
-        named[s] &= structure->scopes[s].kind == PM_SCOPE_LOOP;
-        n_loops += named[s];
-    }
-    if (n_loops)
+    if (keep_loops(structure, named))
         return named;
     free(named);
-    if (n_named)
-        pm_fail(err, "%s: \"%s\" is no loop, and has none of its own (`pmodel loops %s` lists them)",
-                request->path, request->loop, request->path);
-    else
-        pm_fail(err, "%s: no loop is called \"%s\" (`pmodel loops %s` lists them)", request->path,
+    if (n_named) {
+        pm_fail(err, "%s: there are no loops in %s (`pmodel loops %s` lists them)", request->path,
                 request->loop, request->path);
-    if (!n_named)
-        pm_fail_nearest_scope(err, structure, request->loop);
+        return NULL;
+    }
+    pm_fail(err, "%s: no loop is called \"%s\" (`pmodel loops %s` lists them)", request->path,
+            request->loop, request->path);
+    pm_fail_nearest_scope(err, structure, request->loop);
     return NULL;
 }
 
@@ -99,8 +112,7 @@ static bool *wanted_loops(const struct request *request, const struct pm_structu
 static void show_graphs(const struct pm_target_machine *target,
                         const struct pm_loop_schedules *schedules,
                         const struct pm_schedule_options *options,
-                        struct pm_schedules_report *report,
-                        const struct pm_report_options *show) {
+                        struct pm_schedules_report *report, const struct pm_report_options *show) {
     struct pm_graph *graphs = pm_alloc(schedules->n_items, sizeof *graphs);
     for (size_t i = 0; i < schedules->n_items; i++)
         pm_graph_of_path(target, &schedules->steps[schedules->items[i].first_step],
@@ -129,8 +141,7 @@ static void show_one(const struct pm_target_machine *target, struct pm_loop_sche
     pm_path_detail_free(&detail);
 }
 
-static bool show(const struct request *request, const struct source *source,
-                 struct pm_error *err) {
+static bool show(const struct request *request, const struct source *source, struct pm_error *err) {
     const struct pm_schedule_options options = {.pessimistic = request->pessimistic,
                                                 .with_causes = true,
                                                 .with_gains = true,
@@ -146,8 +157,10 @@ static bool show(const struct request *request, const struct source *source,
     pm_schedule_loops(&target, source->profile ? source->profile->edge_counts : NULL, wanted,
                       &options, &schedules);
     struct pm_code_files *files = pm_code_files_open(source->structure);
-    struct pm_schedules_report report = {
-        .structure = source->structure, .machine = machine, .schedules = &schedules, .files = files};
+    struct pm_schedules_report report = {.structure = source->structure,
+                                         .machine = machine,
+                                         .schedules = &schedules,
+                                         .files = files};
     bool is_one = schedules.n_items == 1 && schedules.items[0].n_steps > 0;
     if (request->graph)
         show_graphs(&target, &schedules, &options, &report, &request->options);

@@ -1,9 +1,9 @@
 /* `pmodel schedule` of one loop: its instructions by units, as a table of a static analyser shows
    them; below it bounds, causes and gains.
 
-   A unit's column says for how many cycles of an iteration the instruction keeps it busy, on average
-   over the simulation; CHAIN whether it is on the longest chain of an iteration (c) or on the
-   recurrence that bounds iterations (r). */
+   A unit's column says for how many cycles of an iteration the instruction keeps it busy, on
+   average over the simulation; CHAIN whether it is on the longest chain of an iteration (c) or on
+   the recurrence that bounds iterations (r). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static char *instruction_text(const struct line *line, const uint8_t **code, uin
                                                                      *address, text, sizeof text)
                                               : 0;
     if (length == 0) {
-        const char *mnemonic = pm_op_mnemonic(
-            structure, &structure->ops[line->detail->graph->nodes[line->first].op]);
+        const char *mnemonic =
+            pm_op_mnemonic(structure, &structure->ops[line->detail->graph->nodes[line->first].op]);
         *code = NULL;
         return pm_strdup(mnemonic ? mnemonic : "?");
     }
@@ -56,8 +56,8 @@ static void add_line(struct pm_text_table *table, const struct line *line, uint6
     for (uint64_t left = used; left; left &= left - 1) {
         double cycles = 0;
         for (uint32_t i = line->first; i < line->end; i++)
-            cycles += line->detail->unit_cycles[i * PM_MACHINE_MAX_UNITS +
-                                                (unsigned)__builtin_ctzll(left)];
+            cycles += line->detail
+                          ->unit_cycles[i * PM_MACHINE_MAX_UNITS + (unsigned)__builtin_ctzll(left)];
         add_figure(table, cycles);
     }
     if (is_known)

@@ -3,9 +3,10 @@
        bound = max over cycles of the graph of  Σ cycles / Σ distance
 
    Lawler's method with the ratio of the cycle found: with the present bound t, longest paths are
-   looked for in the graph with weights cycles − t · distance (Bellman and Ford).  A cycle of positive
-   weight has a larger ratio, which is the next t; without one t is the maximum.  Nodes stand in the
-   order of the program, and waits of distance 0 lead forward, so that one round follows all of them. */
+   looked for in the graph with weights cycles − t · distance (Bellman and Ford).  A cycle of
+   positive weight has a larger ratio, which is the next t; without one t is the maximum.  Nodes
+   stand in the order of the program, and waits of distance 0 lead forward, so that one round
+   follows all of them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,9 +16,9 @@ static const double least_gain = 1e-7;
 
 struct search {
     const struct pm_graph *graph;
-    double *longest;      /* to each node */
-    uint32_t *parent;     /* the wait that it came by; PM_NONE */
-    uint32_t *visited;    /* number of the walk that passed it */
+    double *longest;   /* to each node */
+    uint32_t *parent;  /* the wait that it came by; PM_NONE */
+    uint32_t *visited; /* number of the walk that passed it */
     double ratio;
 };
 
@@ -31,8 +32,8 @@ static bool relax(struct search *search) {
             const struct pm_wait *wait = &graph->waits[e];
             if (wait->is_hidden)
                 continue;
-            double length = search->longest[wait->from] + wait->cycles -
-                            search->ratio * wait->distance;
+            double length =
+                search->longest[wait->from] + wait->cycles - search->ratio * wait->distance;
             if (length > search->longest[v] + least_gain) {
                 search->longest[v] = length;
                 search->parent[v] = e;

@@ -42,7 +42,7 @@ struct pm_node {
     bool is_load, is_store;
     bool is_known; /* the machine file has a row for it */
     bool starts_instruction;
-    bool ends_fetch; /* a jump that is taken on this path: what follows comes a cycle later */
+    float fetch_cycles; /* that what follows is fetched later: jumps taken, lines of code */
 };
 
 enum pm_edge_sort {
@@ -67,8 +67,9 @@ struct pm_graph {
     PM_ARRAY(struct pm_way, ways);
     PM_ARRAY(struct pm_wait, waits); /* ascending by `to` */
     double slots;
-    uint32_t n_unknown; /* operations without a row */
-    uint32_t n_taken;   /* jumps taken in one iteration, the one back included */
+    uint32_t n_unknown;   /* operations without a row */
+    uint32_t n_taken;     /* jumps taken in one iteration, the one back included */
+    double commit_cycles; /* in which the stores of an iteration enter the first cache */
     uint32_t n_references;
 };
 
@@ -86,6 +87,9 @@ void pm_graph_free(struct pm_graph *graph);
 
 /* The resource bound of an iteration (units.c).  *UNIT: the first one of the tightest set. */
 double pm_graph_units(const struct pm_graph *graph, uint8_t *unit);
+
+/* Cycles in which the stores of an iteration enter the first cache (stores.c). */
+double pm_graph_commit(const struct pm_target_machine *target, const struct pm_graph *graph);
 
 /* The recurrence bound: the largest over cycles of the graph of latency by iterations crossed
    (cycles.c).  ON_CYCLE (n_nodes, may be NULL): the nodes of such a cycle. */

@@ -23,6 +23,7 @@ struct pm_builder {
     PM_ARRAY(struct pm_wait, found);
     uint32_t *n_loops_before; /* inner loops among the steps before each */
     uint32_t block;           /* that nodes are being added of */
+    unsigned n_lines;         /* of code that an iteration is fetched from */
     double fused_latency;     /* of the operation before, if it is one with this branch; −1 */
 };
 

@@ -66,8 +66,7 @@ double pm_graph_units(const struct pm_graph *graph, uint8_t *unit) {
                 add_set(&sets, sets.items[i] | sets.items[k]);
     *unit = 0;
     for (size_t i = 0; i < sets.n_items; i++) {
-        double cycles =
-            demand_within(graph, sets.items[i]) / __builtin_popcountll(sets.items[i]);
+        double cycles = demand_within(graph, sets.items[i]) / __builtin_popcountll(sets.items[i]);
         uint8_t first = (uint8_t)__builtin_ctzll(sets.items[i]);
         if (cycles > most || (cycles == most && first < *unit)) {
             most = cycles;

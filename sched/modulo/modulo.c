@@ -5,7 +5,11 @@
 
 #include "sched/modulo/private.h"
 
-enum { MOST_MORE = 64, MOST_OPS = 4000 }; /* cycles above the bound; larger loops get the bound */
+enum {
+    MOST_TRIES = 24,
+    SMALL = 96, /* operations: every interval is tried; of larger loops each is a tenth larger */
+    MOST_OPS = 1024, /* larger loops get the bound */
+};
 
 /* ---- which way each node is executed --------------------------------------------------------- */
 
@@ -165,8 +169,8 @@ static bool is_possible(const struct pm_modulo_problem *problem, uint32_t interv
             for (uint32_t k = 0; k < problem->ops[i].n_in; k++) {
                 const struct pm_modulo_edge *edge =
                     &problem->edges[problem->in[problem->ops[i].first_in + k]];
-                int64_t length = longest[edge->from] + edge->cycles -
-                                 (int64_t)interval * edge->distance;
+                int64_t length =
+                    longest[edge->from] + edge->cycles - (int64_t)interval * edge->distance;
                 if (length > longest[i]) {
                     longest[i] = length;
                     grows = true;
@@ -196,9 +200,11 @@ void pm_modulo_schedule(const struct pm_graph *graph, double width,
     modulo->least_cycles = interval;
     uint32_t *cycle = pm_alloc(problem.n_ops, sizeof *cycle);
     bool found = false;
-    for (uint32_t more = 0; more <= MOST_MORE && !found && problem.n_ops <= MOST_OPS; more++) {
-        modulo->interval_cycles = interval + more;
-        found = pm_modulo_try(&problem, interval + more, cycle);
+    modulo->interval_cycles = interval;
+    for (unsigned tries = 0; tries < MOST_TRIES && !found && problem.n_ops <= MOST_OPS; tries++) {
+        if (tries)
+            modulo->interval_cycles += problem.n_ops > SMALL ? 1 + modulo->interval_cycles / 10 : 1;
+        found = pm_modulo_try(&problem, modulo->interval_cycles, cycle);
     }
     modulo->cycles = found ? modulo->interval_cycles : interval;
     if (!found)

@@ -16,7 +16,8 @@ struct pm_modulo_edge {
     uint32_t from, to;
     int32_t cycles; /* whole */
     int32_t distance;
-    float stall_cycles; /* what the load takes more, which is waited for when it is used (in order) */
+    float
+        stall_cycles; /* what the load takes more, which is waited for when it is used (in order) */
 };
 
 struct pm_modulo_problem {
