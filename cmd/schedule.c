@@ -147,12 +147,10 @@ static bool show(const struct request *request, const struct source *source, str
                                                 .with_gains = true,
                                                 .with_modulo = true};
     const struct pm_machine *machine = request->on.machines[0];
-    struct pm_target_machine target;
+    struct pm_target_machine target = pm_target_of(source->structure, machine);
     bool *wanted = wanted_loops(request, source->structure, err);
-    if (!wanted || !pm_target_make(source->structure, machine, &target, err)) {
-        free(wanted);
+    if (!wanted)
         return false;
-    }
     struct pm_loop_schedules schedules;
     pm_schedule_loops(&target, source->profile ? source->profile->edge_counts : NULL, wanted,
                       &options, &schedules);
@@ -170,7 +168,6 @@ static bool show(const struct request *request, const struct source *source, str
         pm_report_schedules(stdout, &report, &request->options);
     pm_code_files_close(files);
     pm_loop_schedules_free(&schedules);
-    pm_target_free(&target);
     free(wanted);
     return true;
 }

@@ -2,15 +2,18 @@
 
        cycles(scope) = schedule + Σ over levels of  misses · penalty · exposed
 
-   schedule of a loop    = max(resource bound, recurrence bound · iterations)
-   schedule of a routine = max(resource bound, latency bound), of its code outside loops
-   (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2).  Blocks enter a demand with their
-   executions, so that the resource bound is that of the average iteration. */
+   (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
+   routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
+   out where a region has a share of the time that anybody looks at. */
 #include "sched/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of all schedules' cycles: from here on a region's causes, and what it would gain, are worked out;
+   each takes a simulation more. */
+static const double share_with_causes = 1e-3, share_with_gains = 5e-3;
 
 struct mapping {
     const struct pm_structure *structure;
@@ -68,23 +71,63 @@ static void count_scopes(const struct mapping *m, struct pm_scope_prediction *sc
     }
 }
 
-/* Gives the cycles of a region to the scopes of its blocks by their share of issue slots (inlined
-   code is scheduled with its surroundings, but reported by itself). */
-static void share_out(const struct mapping *m, uint32_t region, double cycles,
-                      const double *block_weights, double all_weights,
-                      struct pm_scope_prediction *scopes) {
+/* ---- regions --------------------------------------------------------------------------------- */
+
+static bool is_region(const struct mapping *m, uint32_t scope) {
+    return m->frequencies.regions.first[scope] < m->frequencies.regions.first[scope + 1];
+}
+
+static void schedule_region(struct mapping *m, uint32_t region,
+                            const struct pm_scope_prediction *scopes, double all_cycles) {
+    struct pm_region_request request = {.frequencies = &m->frequencies,
+                                        .target = &m->target,
+                                        .region = region,
+                                        .entries = scopes[region].entries,
+                                        .pessimistic = m->pessimistic};
+    struct pm_region_schedule *schedule = &m->schedules[region];
+    if (all_cycles > 0) {
+        request.with_causes = schedule->cycles >= share_with_causes * all_cycles;
+        request.with_gains = schedule->cycles >= share_with_gains * all_cycles;
+    }
+    if (all_cycles == 0 || request.with_causes)
+        pm_schedule_region(&request, schedule);
+    if (!request.with_gains)
+        for (unsigned c = 0; c < PM_N_CAUSES; c++)
+            schedule->gains[c] = NAN;
+}
+
+static void schedule_regions(struct mapping *m, const struct pm_scope_prediction *scopes) {
+    double all_cycles = 0;
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++)
+        if (is_region(m, s)) {
+            schedule_region(m, s, scopes, 0);
+            all_cycles += m->schedules[s].cycles;
+        }
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++)
+        if (is_region(m, s))
+            schedule_region(m, s, scopes, all_cycles);
+}
+
+/* A region's schedule, to the scopes of its basic blocks by their WEIGHTS, shares of issue slots:
+   inlined code is scheduled with its surroundings, but reported by itself. */
+static void share_out(const struct mapping *m, uint32_t region, const double *weights,
+                      double all_weights, struct pm_scope_prediction *scopes) {
     const struct pm_lists *regions = &m->frequencies.regions;
+    const struct pm_region_schedule *schedule = &m->schedules[region];
     uint32_t first = regions->first[region];
-    for (uint32_t k = first; k < regions->first[region + 1]; k++) {
-        const struct pm_block *block = &m->structure->blocks[regions->items[k]];
-        if (all_weights > 0)
-            scopes[block->scope].self.schedule_cycles +=
-                cycles * block_weights[k - first] / all_weights;
+    for (uint32_t k = first; k < regions->first[region + 1] && all_weights > 0; k++) {
+        struct pm_cost_sum *self = &scopes[m->structure->blocks[regions->items[k]].scope].self;
+        double share = weights[k - first] / all_weights;
+        for (unsigned c = 0; c < PM_N_CAUSES; c++)
+            self->causes[c] += share * schedule->causes[c];
+        self->schedule_cycles += share * schedule->cycles;
+        self->mispredictions += share * schedule->mispredictions;
     }
 }
 
-static void schedule_region(struct mapping *m, uint32_t region, double *executions,
-                            struct pm_scope_prediction *scopes) {
+/* What the own code of REGION executes, and its schedule's cycles. */
+static void add_region(struct mapping *m, uint32_t region, double *executions,
+                       struct pm_scope_prediction *scopes) {
     const struct pm_lists *regions = &m->frequencies.regions;
     uint32_t first = regions->first[region], end = regions->first[region + 1];
     struct pm_demand demand = {.executions = executions};
@@ -108,15 +151,15 @@ static void schedule_region(struct mapping *m, uint32_t region, double *executio
     for (size_t i = 0; i < m->machine->n_costs; i++)
         m->executions[i] += executions[i];
 
-    struct pm_region_schedule *schedule = &m->schedules[region];
-    pm_schedule_region(&m->frequencies, &m->target, region, &demand, scopes[region].iterations,
-                       m->pessimistic, schedule);
-    if (m->structure->scopes[region].kind == PM_SCOPE_LOOP && scopes[region].iterations > 0) {
-        scopes[region].resource_cycles_per_iteration =
-            schedule->resource_cycles / scopes[region].iterations;
-        scopes[region].recurrence_cycles_per_iteration = schedule->recurrence_cycles;
+    const struct pm_region_schedule *schedule = &m->schedules[region];
+    struct pm_scope_prediction *p = &scopes[region];
+    memcpy(p->gains, schedule->gains, sizeof p->gains);
+    p->is_assumed = schedule->is_assumed;
+    if (m->structure->scopes[region].kind == PM_SCOPE_LOOP && p->iterations > 0) {
+        p->resource_cycles_per_iteration = schedule->resource_cycles;
+        p->recurrence_cycles_per_iteration = schedule->recurrence_cycles;
     }
-    share_out(m, region, schedule->cycles, weights, all_weights, scopes);
+    share_out(m, region, weights, all_weights, scopes);
     free(weights);
 }
 
@@ -177,9 +220,9 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  enum pm_unknown_dependences dependences, struct pm_error *err) {
     struct mapping m = {.structure = structure,
                         .machine = machine,
+                        .target = pm_target_of(structure, machine),
                         .pessimistic = dependences == PM_DEPS_PESSIMISTIC};
-    if (!check_inputs(structure, profile, machine, err) ||
-        !pm_target_make(structure, machine, &m.target, err))
+    if (!check_inputs(structure, profile, machine, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
@@ -189,9 +232,10 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
 
     struct pm_prediction *prediction = new_prediction(structure, profile, machine);
     count_scopes(&m, prediction->scopes);
+    schedule_regions(&m, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
-        if (m.frequencies.regions.first[s] < m.frequencies.regions.first[s + 1])
-            schedule_region(&m, s, executions, prediction->scopes);
+        if (is_region(&m, s))
+            add_region(&m, s, executions, prediction->scopes);
     pm_memory_costs(&m.frequencies, profile, machine, prediction->scopes, m.by_bandwidth,
                     &bandwidth_cycles);
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
@@ -217,6 +261,5 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     free(m.executions);
     free(m.by_bandwidth);
     pm_frequencies_free(&m.frequencies);
-    pm_target_free(&m.target);
     return prediction;
 }

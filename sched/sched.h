@@ -61,21 +61,7 @@ struct pm_graph; /* sched/graph/graph.h */
 /* ---- the schedule of a path (schedule_path.c) -------------------------------------------------
  */
 
-/* What holds an iteration back.  X (enumerator, name in JSON, words) */
-#define PM_HOLDS(X)                                                                                \
-    X(PM_HOLD_UNITS, "units", "execution units")                                                   \
-    X(PM_HOLD_RECURRENCE, "recurrence", "dependences from iteration to iteration")                 \
-    X(PM_HOLD_FRONT_END, "front_end", "front end: slots issued a cycle, jumps taken")              \
-    X(PM_HOLD_RETIREMENT, "retirement", "slots retired a cycle")                                   \
-    X(PM_HOLD_WINDOW, "window", "latency that the window does not hide")
-enum pm_hold {
-#define PM_HOLD_ENUM(id, name, words) id,
-    PM_HOLDS(PM_HOLD_ENUM)
-#undef PM_HOLD_ENUM
-        PM_N_HOLDS
-};
-const char *pm_hold_name(enum pm_hold hold);
-const char *pm_hold_words(enum pm_hold hold);
+enum { PM_N_HOLDS = PM_CAUSE_WINDOW + 1 }; /* causes that hold an iteration of a path back */
 
 struct pm_schedule_options {
     uint32_t loop; /* around which the path goes, whose dependences through memory count; PM_NONE:
@@ -85,7 +71,7 @@ struct pm_schedule_options {
        (pm_block.first_reference): cycles from the address to the data.  0 or NAN: a hit in the
        first level, as the machine's row says.  NULL: all are. */
     const double *load_latency_cycles;
-    uint32_t without;  /* bit set of enum pm_hold: taken away, for gains */
+    uint32_t without;  /* bit set of enum pm_cause: taken away, for gains */
     double iterations; /* > 0: passed so often in a row, start-up and drain included */
     bool with_causes;  /* fill `causes`: takes a simulation for each */
     bool with_gains;   /* fill `gains`: as many again */
@@ -100,9 +86,9 @@ struct pm_path_schedule {
     double modulo_cycles; /* the modulo schedule's initiation interval; NAN: not asked for, none
                              found */
     double bounds[PM_N_HOLDS];
-    uint8_t hold; /* enum pm_hold: the largest of the bounds; PM_HOLD_WINDOW if the time is
+    uint8_t hold; /* enum pm_cause: the largest of the bounds; PM_CAUSE_WINDOW if the time is
                      more than a tenth above all of them */
-    uint8_t unit; /* of the bound PM_HOLD_UNITS: a unit of the tightest set */
+    uint8_t unit; /* of the bound PM_CAUSE_UNITS: a unit of the tightest set */
     double causes[PM_N_HOLDS]; /* add up to `cycles`: largest bound first, what goes away if it is
                                   taken away, too; of the last one all that is left.  With
                                   with_causes */
@@ -113,7 +99,7 @@ struct pm_path_schedule {
 };
 
 /* The schedule of an iteration that is PATH: basic blocks, and inner loops as steps, whose own
-   cycles are counted at them.  TARGET: pm_target_make (sched/target/target.h). */
+   cycles are counted at them.  TARGET: pm_target_of (sched/target/target.h). */
 void pm_schedule_path(const struct pm_target_machine *target, const struct pm_path_step *path,
                       size_t n_steps, const struct pm_schedule_options *options,
                       struct pm_path_schedule *schedule);

@@ -1,5 +1,5 @@
-/* What the files of sched/ share.  Order of the passes: target, frequencies, then for every
-   region resource, recurrence and latency bounds; misses; assembly; doubts, notes. */
+/* What the files of sched/ share.  Order of the passes: target, frequencies, then for every region
+   its paths, their schedules and mispredicted branches; misses; assembly; doubts, notes. */
 #ifndef PM_SCHEDULE_H
 #define PM_SCHEDULE_H
 
@@ -7,25 +7,43 @@
 #include "sched/sched.h"
 #include "sched/target/target.h"
 
-/* ---- recurrence.c, latency.c ----------------------------------------------------------------- */
+/* ---- branches.c ------------------------------------------------------------------------------ */
 
-/* PESSIMISTIC: unknown dependences through memory are taken as real. */
-double pm_recurrence_cycles(const struct pm_target_machine *target, uint32_t loop,
-                            const struct pm_path_step *path, size_t n_steps, bool pessimistic);
-double pm_block_latency_cycles(const struct pm_target_machine *target, uint32_t block);
+struct pm_mispredictions {
+    double of_exits; /* branches that leave a loop */
+    double of_data;  /* branches that hang on loaded data */
+};
+
+/* Of the own branches of REGION, in all of its executions, at most. */
+struct pm_mispredictions pm_mispredictions(const struct pm_frequencies *frequencies,
+                                           uint32_t region);
 
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
-struct pm_region_schedule {
-    double cycles; /* of all executions */
-    double resource_cycles;
-    double recurrence_cycles; /* of an iteration of a loop */
-    uint8_t bound, unit;      /* what limits it: enum pm_bound, and the unit */
+struct pm_region_request {
+    const struct pm_frequencies *frequencies;
+    const struct pm_target_machine *target;
+    uint32_t region; /* a scope: a loop, or a routine for its code outside loops */
+    double entries;
+    bool pessimistic;
+    bool with_causes; /* else all cycles of a path go to what holds it back most */
+    bool with_gains;
 };
 
-void pm_schedule_region(const struct pm_frequencies *frequencies,
-                        const struct pm_target_machine *target, uint32_t region,
-                        const struct pm_demand *demand, double iterations, bool pessimistic,
+struct pm_region_schedule {
+    double cycles; /* of all executions; the sum of: */
+    double causes[PM_N_CAUSES];
+    double gains[PM_N_CAUSES]; /* with_gains */
+    double mispredictions;
+    double resource_cycles;   /* of an iteration of a loop: of units, or the front end */
+    double recurrence_cycles; /* of an iteration of a loop */
+    double most_cycles;       /* of a path, in all; its tightest unit: */
+    uint8_t unit;
+    uint8_t bound;   /* enum pm_bound: what holds that path back, or most are mispredictions */
+    bool is_assumed; /* edge counts leave open which ways go together */
+};
+
+void pm_schedule_region(const struct pm_region_request *request,
                         struct pm_region_schedule *schedule);
 
 /* ---- memory.c -------------------------------------------------------------------------------- */

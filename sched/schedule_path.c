@@ -20,17 +20,6 @@
 #include "sched/sched.h"
 #include "sched/window/window.h"
 
-static const struct {
-    const char *name, *words;
-} holds[PM_N_HOLDS] = {
-#define PM_HOLD_TEXT(id, name, words) [id] = {name, words},
-    PM_HOLDS(PM_HOLD_TEXT)
-#undef PM_HOLD_TEXT
-};
-
-const char *pm_hold_name(enum pm_hold hold) { return holds[hold].name; }
-const char *pm_hold_words(enum pm_hold hold) { return holds[hold].words; }
-
 /* The window is named where it takes more than this beyond all bounds. */
 static const double beyond_bounds = 0.1;
 
@@ -67,14 +56,14 @@ static double window_bound(const struct question *q) {
 
 static void find_bounds(struct question *q) {
     const struct pm_machine *machine = q->machine;
-    q->bounds[PM_HOLD_UNITS] = pm_graph_units(&q->graph, &q->unit);
-    q->bounds[PM_HOLD_RECURRENCE] = pm_graph_recurrence(&q->graph, NULL);
-    q->bounds[PM_HOLD_FRONT_END] = fmax(q->graph.slots / machine->issue_width, fetch_cycles(q));
-    q->bounds[PM_HOLD_RETIREMENT] = machine->out_of_order && machine->retire_width > 0
+    q->bounds[PM_CAUSE_UNITS] = pm_graph_units(&q->graph, &q->unit);
+    q->bounds[PM_CAUSE_RECURRENCE] = pm_graph_recurrence(&q->graph, NULL);
+    q->bounds[PM_CAUSE_FRONT_END] = fmax(q->graph.slots / machine->issue_width, fetch_cycles(q));
+    q->bounds[PM_CAUSE_RETIREMENT] = machine->out_of_order && machine->retire_width > 0
                                         ? q->graph.slots / machine->retire_width
                                         : 0;
-    q->bounds[PM_HOLD_RETIREMENT] = fmax(q->bounds[PM_HOLD_RETIREMENT], q->graph.commit_cycles);
-    q->bounds[PM_HOLD_WINDOW] = window_bound(q);
+    q->bounds[PM_CAUSE_RETIREMENT] = fmax(q->bounds[PM_CAUSE_RETIREMENT], q->graph.commit_cycles);
+    q->bounds[PM_CAUSE_WINDOW] = window_bound(q);
 }
 
 static double largest_bound(const struct question *q, uint32_t without, uint8_t *which) {
@@ -90,8 +79,8 @@ static double largest_bound(const struct question *q, uint32_t without, uint8_t 
 
 /* ---- the time -------------------------------------------------------------------------------- */
 
-static double with(uint32_t without, enum pm_hold hold, double limit) {
-    return without >> hold & 1 ? 0 : limit;
+static double with(uint32_t without, enum pm_cause cause, double limit) {
+    return without >> cause & 1 ? 0 : limit;
 }
 
 /* UNIT_CYCLES: pm_window_result, or NULL. */
@@ -100,13 +89,13 @@ static double simulate(const struct question *q, uint32_t without, double iterat
     const struct pm_machine *machine = q->machine;
     bool in_a_row = q->options->loop != PM_NONE;
     const struct pm_window_limits limits = {
-        .front_end_slots = with(without, PM_HOLD_FRONT_END, machine->issue_width),
-        .fetch_slots = with(without, PM_HOLD_FRONT_END, machine->fetch_width),
-        .has_fetch = !(without >> PM_HOLD_FRONT_END & 1),
-        .retire_slots = with(without, PM_HOLD_RETIREMENT, machine->retire_width),
-        .window_slots = with(without, PM_HOLD_WINDOW, machine->window),
-        .has_units = !(without >> PM_HOLD_UNITS & 1),
-        .carries = in_a_row && !(without >> PM_HOLD_RECURRENCE & 1),
+        .front_end_slots = with(without, PM_CAUSE_FRONT_END, machine->issue_width),
+        .fetch_slots = with(without, PM_CAUSE_FRONT_END, machine->fetch_width),
+        .has_fetch = !(without >> PM_CAUSE_FRONT_END & 1),
+        .retire_slots = with(without, PM_CAUSE_RETIREMENT, machine->retire_width),
+        .window_slots = with(without, PM_CAUSE_WINDOW, machine->window),
+        .has_units = !(without >> PM_CAUSE_UNITS & 1),
+        .carries = in_a_row && !(without >> PM_CAUSE_RECURRENCE & 1),
         .iterations = iterations};
     *result = (struct pm_window_result){.unit_cycles = unit_cycles};
     pm_window_simulate(&q->graph, &limits, result);
@@ -123,11 +112,11 @@ static double cycles_without(const struct question *q, uint32_t without,
         return fmax(least, simulate(q, without, 0, NULL, result));
     struct pm_modulo modulo;
     pm_modulo_schedule(
-        &q->graph, with(without, PM_HOLD_FRONT_END, q->machine->issue_width),
+        &q->graph, with(without, PM_CAUSE_FRONT_END, q->machine->issue_width),
         &(struct pm_modulo_options){
             .least_cycles = least,
-            .has_units = !(without >> PM_HOLD_UNITS & 1),
-            .carries = q->options->loop != PM_NONE && !(without >> PM_HOLD_RECURRENCE & 1),
+            .has_units = !(without >> PM_CAUSE_UNITS & 1),
+            .carries = q->options->loop != PM_NONE && !(without >> PM_CAUSE_RECURRENCE & 1),
             .in_order = true,
         },
         &modulo);
@@ -143,7 +132,7 @@ static void find_causes(const struct question *q, struct pm_path_schedule *sched
     for (unsigned h = 0; h < PM_N_HOLDS; h++)
         schedule->causes[h] = 0;
     while (without != (1u << PM_N_HOLDS) - 1 && left > 0) {
-        uint8_t next = PM_HOLD_WINDOW;
+        uint8_t next = PM_CAUSE_WINDOW;
         struct pm_window_result result;
         if (largest_bound(q, without, &next) <= 0)
             next = (uint8_t)__builtin_ctz(~without);
@@ -182,7 +171,7 @@ static void count(const struct question *q, struct pm_path_schedule *schedule) {
 static void schedule_graph(struct question *q, struct pm_path_schedule *schedule) {
     const struct pm_schedule_options *options = q->options;
     struct pm_window_result result;
-    *schedule = (struct pm_path_schedule){.modulo_cycles = NAN, .hold = PM_HOLD_FRONT_END};
+    *schedule = (struct pm_path_schedule){.modulo_cycles = NAN, .hold = PM_CAUSE_FRONT_END};
     count(q, schedule);
     find_bounds(q);
     for (unsigned h = 0; h < PM_N_HOLDS; h++)
@@ -193,7 +182,7 @@ static void schedule_graph(struct question *q, struct pm_path_schedule *schedule
     schedule->start_cycles = result.start_cycles;
     schedule->alone_cycles = result.alone_cycles;
     if (schedule->cycles > (1 + beyond_bounds) * bound)
-        schedule->hold = PM_HOLD_WINDOW;
+        schedule->hold = PM_CAUSE_WINDOW;
     if (options->with_modulo) {
         struct pm_modulo modulo;
         pm_modulo_schedule(&q->graph, 0,

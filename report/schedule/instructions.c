@@ -140,10 +140,10 @@ static void write_holds(FILE *out, const struct pm_schedules_report *report,
     pm_text_table_column(table, "CAUSES", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "GAIN", PM_COLUMN_NUMBER);
     for (unsigned h = 0; h < PM_N_HOLDS; h++) {
-        char *name = h == PM_HOLD_UNITS && schedule->bounds[h] > 0
-                         ? pm_sprintf("%s (%s)", pm_hold_words(h),
+        char *name = h == PM_CAUSE_UNITS && schedule->bounds[h] > 0
+                         ? pm_sprintf("%s (%s)", pm_cause_words(h),
                                       report->machine->units[schedule->unit].name)
-                         : pm_strdup(pm_hold_words(h));
+                         : pm_strdup(pm_cause_words(h));
         pm_text_table_cell(table, name);
         free(name);
         add_figure(table, schedule->bounds[h]);

@@ -21,7 +21,7 @@ struct pm_schedule_row {
     bool is_scheduled;
 };
 
-const char *pm_hold_plain(enum pm_hold hold); /* "front end" */
+const char *pm_hold_plain(enum pm_cause cause); /* "front end" */
 
 /* {"operations": [...], "waits": [...]} (graph_json.c) */
 json_t *pm_schedule_graph_json(const struct pm_machine *machine, const struct pm_graph *graph);

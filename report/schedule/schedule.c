@@ -14,7 +14,7 @@
 static struct pm_field_value by_name(const double *figures) {
     json_t *object = json_object();
     for (unsigned h = 0; h < PM_N_HOLDS; h++)
-        json_object_set_new(object, pm_hold_name(h), json_real(figures[h]));
+        json_object_set_new(object, pm_cause_name(h), json_real(figures[h]));
     return pm_json_value(object);
 }
 
@@ -57,9 +57,9 @@ PM_GETTER(bounds_value, struct pm_schedule_row, by_name(row->schedule.bounds))
 PM_GETTER(causes_value, struct pm_schedule_row, by_name(row->schedule.causes))
 PM_GETTER(gains_value, struct pm_schedule_row, by_name(row->schedule.gains))
 PM_GETTER(bound_value, struct pm_schedule_row,
-          row->is_scheduled ? pm_text(pm_hold_name(row->schedule.hold)) : pm_unknown())
+          row->is_scheduled ? pm_text(pm_cause_name(row->schedule.hold)) : pm_unknown())
 PM_GETTER(unit_value, struct pm_schedule_row,
-          row->is_scheduled && row->schedule.bounds[PM_HOLD_UNITS] > 0
+          row->is_scheduled && row->schedule.bounds[PM_CAUSE_UNITS] > 0
               ? pm_text(row->machine->units[row->schedule.unit].name)
               : pm_unknown())
 PM_GETTER(share_value, struct pm_schedule_row, cycles_or_not(row, unknown_share(&row->schedule)))
@@ -71,7 +71,7 @@ PM_GETTER(cycles_cell, struct pm_schedule_row, cycles_text(row, row->schedule.cy
 PM_GETTER(modulo_cell, struct pm_schedule_row, cycles_text(row, row->schedule.modulo_cycles))
 PM_GETTER(held_cell, struct pm_schedule_row,
           !row->is_scheduled ? pm_text(row->why_not)
-          : row->schedule.hold == PM_HOLD_UNITS
+          : row->schedule.hold == PM_CAUSE_UNITS
               ? pm_owned_text(pm_sprintf("unit %s", row->machine->units[row->schedule.unit].name))
               : pm_owned_text(pm_strdup(pm_hold_plain(row->schedule.hold))))
 
@@ -79,11 +79,11 @@ PM_GETTER(held_cell, struct pm_schedule_row,
     PM_GETTER(name_##_bound, struct pm_schedule_row,                                               \
               cycles_or_not(row, row->schedule.bounds[hold_]))                                     \
     PM_GETTER(name_##_cell, struct pm_schedule_row, cycles_text(row, row->schedule.bounds[hold_]))
-BOUND(units, PM_HOLD_UNITS, "UNITS")
-BOUND(recurrence, PM_HOLD_RECURRENCE, "RECURRENCE")
-BOUND(front_end, PM_HOLD_FRONT_END, "FRONT END")
-BOUND(retirement, PM_HOLD_RETIREMENT, "RETIREMENT")
-BOUND(window, PM_HOLD_WINDOW, "WINDOW")
+BOUND(units, PM_CAUSE_UNITS, "UNITS")
+BOUND(recurrence, PM_CAUSE_RECURRENCE, "RECURRENCE")
+BOUND(front_end, PM_CAUSE_FRONT_END, "FRONT END")
+BOUND(retirement, PM_CAUSE_RETIREMENT, "RETIREMENT")
+BOUND(window, PM_CAUSE_WINDOW, "WINDOW")
 #define BOUND_FIELD(name_, header_, dispensable_)                                                  \
     {                                                                                              \
 #name_ "_bound", PM_NUMBER, .get = name_##_bound, .cell = name_##_cell, .header = header_, \
@@ -123,13 +123,13 @@ static const struct pm_field fields[] = {
     {"graph", PM_JSON_ONLY, .get = graph_value},
 };
 
-const char *pm_hold_plain(enum pm_hold hold) {
-    static const char *const words[PM_N_HOLDS] = {[PM_HOLD_UNITS] = "units",
-                                                  [PM_HOLD_RECURRENCE] = "recurrence",
-                                                  [PM_HOLD_FRONT_END] = "front end",
-                                                  [PM_HOLD_RETIREMENT] = "retirement",
-                                                  [PM_HOLD_WINDOW] = "window"};
-    return words[hold];
+const char *pm_hold_plain(enum pm_cause cause) {
+    static const char *const words[PM_N_HOLDS] = {[PM_CAUSE_UNITS] = "units",
+                                                  [PM_CAUSE_RECURRENCE] = "recurrence",
+                                                  [PM_CAUSE_FRONT_END] = "front end",
+                                                  [PM_CAUSE_RETIREMENT] = "retirement",
+                                                  [PM_CAUSE_WINDOW] = "window"};
+    return words[cause];
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

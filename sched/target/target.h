@@ -1,6 +1,4 @@
-/* A machine as the operations of one structure see it: what an operation needs, the least cycles in
-   which the units can do a demand (the resource bound), and how operations become micro-operations.
- */
+/* A machine as the operations of one structure see it: what an operation needs. */
 #ifndef PM_TARGET_H
 #define PM_TARGET_H
 
@@ -19,19 +17,11 @@ struct pm_target_machine {
     const struct pm_structure *structure;
     bool is_foreign;    /* the program is for another ISA than the machine's rows */
     bool has_mnemonics; /* there are rows of instructions of the program's ISA */
-    /* The distinct sets of units among the reservations of all rows, and every union of sets that
-       overlap: what the resource bound needs. */
-    size_t n_unions;
-    uint64_t *unions;
-    double *within; /* n_costs · n_unions: the least busy cycles that an operation of the row needs
-                       of the union alone */
 };
 
-/* Both are kept and must outlive TARGET.  False with a sentence if the machine's units overlap in
-   too many ways.  Freed by pm_target_free. */
-bool pm_target_make(const struct pm_structure *structure, const struct pm_machine *machine,
-                    struct pm_target_machine *target, struct pm_error *err);
-void pm_target_free(struct pm_target_machine *target);
+/* Both are kept and must outlive what is returned, which owns nothing. */
+struct pm_target_machine pm_target_of(const struct pm_structure *structure,
+                                      const struct pm_machine *machine);
 
 /* ---- costs.c --------------------------------------------------------------------------------- */
 
@@ -69,17 +59,5 @@ struct pm_demand {
 /* Adds WEIGHT executions of the operations of BLOCK. */
 void pm_demand_add_block(const struct pm_target_machine *target, uint32_t block, double weight,
                          struct pm_demand *demand);
-
-/* ---- resource.c ------------------------------------------------------------------------------ */
-
-struct pm_resource_bound {
-    double cycles;
-    bool is_unit; /* else the issue width */
-    uint8_t unit; /* a unit of the tightest set */
-    double unit_cycles;
-};
-
-struct pm_resource_bound pm_resource_bound(const struct pm_target_machine *target,
-                                           const struct pm_demand *demand);
 
 #endif

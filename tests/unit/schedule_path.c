@@ -16,14 +16,11 @@
 
 static struct pm_path_schedule schedule(struct program *p, const char *machine,
                                         const struct pm_schedule_options *options) {
-    struct pm_error err = {0};
-    struct pm_target_machine target;
     struct pm_path_schedule found;
     const struct pm_path_step path = {.block = INNER, .loop = PM_NONE};
     use_machine(p, machine);
-    assert_true(pm_target_make(p->structure, p->machine, &target, &err));
+    struct pm_target_machine target = pm_target_of(p->structure, p->machine);
     pm_schedule_path(&target, &path, 1, options, &found);
-    pm_target_free(&target);
     return found;
 }
 
@@ -37,15 +34,15 @@ static void the_time_is_that_of_the_recurrence(void **state) {
         &p, SMALL("true", ""),
         &(struct pm_schedule_options){
             .loop = SCOPE_INNER, .with_causes = true, .with_gains = true, .with_modulo = true});
-    assert_near(s.bounds[PM_HOLD_RECURRENCE], 3);
+    assert_near(s.bounds[PM_CAUSE_RECURRENCE], 3);
     assert_near(s.cycles, 3);
     assert_near(s.modulo_cycles, 3);
-    assert_int_equal(s.hold, PM_HOLD_RECURRENCE);
+    assert_int_equal(s.hold, PM_CAUSE_RECURRENCE);
     double sum = 0;
     for (unsigned h = 0; h < PM_N_HOLDS; h++)
         sum += s.causes[h];
     assert_near(sum, s.cycles);
-    assert_near(s.gains[PM_HOLD_RECURRENCE], 2); /* then a slot each, two a cycle */
+    assert_near(s.gains[PM_CAUSE_RECURRENCE], 2); /* then a slot each, two a cycle */
     free_program(&p);
 }
 
@@ -59,7 +56,7 @@ static void units_are_shared_by_age(void **state) {
     struct pm_path_schedule s =
         schedule(&p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
     assert_near(s.cycles, 3); /* on a alone */
-    assert_int_equal(s.hold, PM_HOLD_UNITS);
+    assert_int_equal(s.hold, PM_CAUSE_UNITS);
     free_program(&p);
 }
 
@@ -83,12 +80,12 @@ static void a_load_has_the_latency_that_it_is_given(void **state) {
         schedule(&p, SMALL("true", ""),
                  &(struct pm_schedule_options){.loop = SCOPE_INNER, .load_latency_cycles = &miss});
     assert_true(missed.cycles > 100 / 8.0 && missed.cycles < 104 / 7.0);
-    assert_int_equal(missed.hold, PM_HOLD_WINDOW);
+    assert_int_equal(missed.hold, PM_CAUSE_WINDOW);
     pm_machine_free(p.machine);
     missed = schedule(&p, SMALL("true", ""),
                       &(struct pm_schedule_options){.loop = SCOPE_INNER,
                                                     .load_latency_cycles = &miss,
-                                                    .without = 1u << PM_HOLD_WINDOW});
+                                                    .without = 1u << PM_CAUSE_WINDOW});
     assert_near(missed.cycles, 1);
     free_program(&p);
 }
