@@ -26,7 +26,7 @@ static const double beyond_bounds = 0.1;
 struct question {
     const struct pm_machine *machine;
     const struct pm_schedule_options *options;
-    struct pm_graph graph;
+    struct pm_dep_graph graph;
     double bounds[PM_N_HOLDS];
     uint8_t unit;
 };
@@ -206,7 +206,7 @@ static void schedule_graph(struct question *q, struct pm_path_schedule *schedule
 
 static void make_graph(const struct pm_target_machine *target, const struct pm_path_step *path,
                        size_t n_steps, const struct pm_schedule_options *options,
-                       struct pm_graph *graph) {
+                       struct pm_dep_graph *graph) {
     pm_graph_of_path(
         target, path, n_steps,
         &(struct pm_graph_options){.loop = options->loop,

@@ -15,7 +15,7 @@ static json_t *units_json(const struct pm_machine *machine, uint64_t units) {
     return names;
 }
 
-static json_t *ways_json(const struct pm_machine *machine, const struct pm_graph *graph,
+static json_t *ways_json(const struct pm_machine *machine, const struct pm_dep_graph *graph,
                          const struct pm_node *node) {
     json_t *ways = json_array();
     for (uint32_t w = node->first_way; w < node->first_way + node->n_ways; w++) {
@@ -31,7 +31,7 @@ static json_t *ways_json(const struct pm_machine *machine, const struct pm_graph
     return ways;
 }
 
-json_t *pm_schedule_graph_json(const struct pm_machine *machine, const struct pm_graph *graph) {
+json_t *pm_schedule_graph_json(const struct pm_machine *machine, const struct pm_dep_graph *graph) {
     json_t *nodes = json_array(), *waits = json_array();
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pm_node *node = &graph->nodes[i];

@@ -43,7 +43,7 @@ static void add_figure(struct pm_text_table *table, double figure) {
 
 static void add_line(struct pm_text_table *table, const struct line *line, uint64_t used,
                      const char *text) {
-    const struct pm_graph *graph = line->detail->graph;
+    const struct pm_dep_graph *graph = line->detail->graph;
     double latency = 0, slots = 0;
     bool on_cycle = false, on_chain = false, is_known = true;
     for (uint32_t i = line->first; i < line->end; i++) {
@@ -84,7 +84,7 @@ static void add_sums(struct pm_text_table *table, const struct pm_path_detail *d
     pm_text_table_cell(table, "in all");
 }
 
-static uint64_t units_used(const struct pm_graph *graph) {
+static uint64_t units_used(const struct pm_dep_graph *graph) {
     uint64_t used = 0;
     for (size_t m = 0; m < graph->n_micros; m++)
         used |= graph->micros[m].units;
@@ -96,7 +96,7 @@ static void write_instructions(FILE *out, const struct pm_schedules_report *repo
                                const struct pm_report_options *options) {
     const struct pm_structure *structure = report->structure;
     const struct pm_path_step *steps = &report->schedules->steps[0];
-    const struct pm_graph *graph = detail->graph;
+    const struct pm_dep_graph *graph = detail->graph;
     struct pm_text_table *table = pm_text_table_new();
     uint64_t used = units_used(graph), address = 0;
     for (uint64_t left = used; left; left &= left - 1)

@@ -15,7 +15,7 @@
 static const double least_gain = 1e-7;
 
 struct search {
-    const struct pm_graph *graph;
+    const struct pm_dep_graph *graph;
     double *longest;   /* to each node */
     uint32_t *parent;  /* the wait that it came by; PM_NONE */
     uint32_t *visited; /* number of the walk that passed it */
@@ -24,7 +24,7 @@ struct search {
 
 /* One round; whether anything grew. */
 static bool relax(struct search *search) {
-    const struct pm_graph *graph = search->graph;
+    const struct pm_dep_graph *graph = search->graph;
     bool grew = false;
     for (size_t v = 0; v < graph->n_nodes; v++) {
         const struct pm_node *node = &graph->nodes[v];
@@ -46,7 +46,7 @@ static bool relax(struct search *search) {
 
 /* A cycle among the parents: one of its nodes, or PM_NONE. */
 static uint32_t find_cycle(struct search *search) {
-    const struct pm_graph *graph = search->graph;
+    const struct pm_dep_graph *graph = search->graph;
     for (size_t v = 0; v < graph->n_nodes; v++)
         search->visited[v] = PM_NONE;
     for (uint32_t start = 0; start < graph->n_nodes; start++) {
@@ -62,7 +62,7 @@ static uint32_t find_cycle(struct search *search) {
 }
 
 static double ratio_of_cycle(const struct search *search, uint32_t at, bool *on_cycle) {
-    const struct pm_graph *graph = search->graph;
+    const struct pm_dep_graph *graph = search->graph;
     double cycles = 0, distance = 0;
     uint32_t v = at;
     for (size_t i = 0; on_cycle && i < graph->n_nodes; i++)
@@ -78,7 +78,7 @@ static double ratio_of_cycle(const struct search *search, uint32_t at, bool *on_
     return distance > 0 ? cycles / distance : 0;
 }
 
-double pm_graph_recurrence(const struct pm_graph *graph, bool *on_cycle) {
+double pm_graph_recurrence(const struct pm_dep_graph *graph, bool *on_cycle) {
     size_t n = graph->n_nodes;
     bool is_carried = false;
     for (size_t i = 0; i < graph->n_waits; i++)
@@ -117,7 +117,7 @@ double pm_graph_recurrence(const struct pm_graph *graph, bool *on_cycle) {
     return search.ratio;
 }
 
-double pm_graph_critical_path(const struct pm_graph *graph, bool *on_chain) {
+double pm_graph_critical_path(const struct pm_dep_graph *graph, bool *on_chain) {
     size_t n = graph->n_nodes;
     double *ready = pm_alloc(n, sizeof *ready), longest = 0;
     uint32_t *by = pm_alloc(n, sizeof *by), last = PM_NONE;

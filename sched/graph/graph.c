@@ -21,7 +21,7 @@ bool pm_is_store_class(uint8_t op_class) {
 
 /* ---- micro-operations ------------------------------------------------------------------------ */
 
-static void add_micros(struct pm_graph *graph, const struct pm_reservation *reservation,
+static void add_micros(struct pm_dep_graph *graph, const struct pm_reservation *reservation,
                        unsigned times) {
     for (unsigned i = 0; i < reservation->count * times; i++)
         *PM_PUSH(graph, micros) = (struct pm_micro){.units = reservation->units,
@@ -30,7 +30,7 @@ static void add_micros(struct pm_graph *graph, const struct pm_reservation *rese
 }
 
 /* The ways of ROW, of reservations FIRST and behind (END: at most up to there). */
-static void add_ways(struct pm_graph *graph, struct pm_node *node, const struct pm_cost *row,
+static void add_ways(struct pm_dep_graph *graph, struct pm_node *node, const struct pm_cost *row,
                      unsigned times, size_t first, size_t end) {
     node->first_way = (uint32_t)graph->n_ways;
     for (size_t a = 0; a < row->n_alternatives; a++) {
@@ -107,7 +107,7 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
                    uint32_t first_reference) {
     const struct pm_structure *structure = builder->target->structure;
     const struct pm_op *self = &structure->ops[op];
-    struct pm_graph *graph = builder->graph;
+    struct pm_dep_graph *graph = builder->graph;
     struct pm_op_nodes *nodes = PM_PUSH(builder, ops);
     struct pm_need need;
     pm_op_need(builder->target, op, &need);
@@ -205,7 +205,7 @@ static void end_step(struct pm_builder *builder, size_t s) {
 /* Where more than one jump is taken in a cycle, a loop of one line and one jump is fetched so
    often; of other jumps every second one, with what it leads to. */
 static void fetch_together(const struct pm_builder *builder, bool is_one_line) {
-    struct pm_graph *graph = builder->graph;
+    struct pm_dep_graph *graph = builder->graph;
     double jumps = builder->target->machine->taken_jumps;
     double saved = jumps > 1 ? 1 - 1 / jumps : 0;
     for (size_t i = 0; i < graph->n_nodes; i++)
@@ -252,7 +252,7 @@ void pm_add_wait(struct pm_builder *builder, const struct pm_wait *wait) {
 
 /* The waits in order of `to`. */
 static void order_waits(struct pm_builder *builder) {
-    struct pm_graph *graph = builder->graph;
+    struct pm_dep_graph *graph = builder->graph;
     for (size_t i = 0; i < builder->n_found; i++)
         graph->nodes[builder->found[i].to].n_edges++;
     uint32_t first = 0;
@@ -272,7 +272,7 @@ static void order_waits(struct pm_builder *builder) {
 
 void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_path_step *path,
                       size_t n_steps, const struct pm_graph_options *options,
-                      struct pm_graph *graph) {
+                      struct pm_dep_graph *graph) {
     graph->n_nodes = graph->n_micros = graph->n_ways = graph->n_waits = 0;
     graph->slots = 0;
     graph->n_unknown = graph->n_taken = graph->n_references = 0;
@@ -295,10 +295,10 @@ void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_pa
     free(builder.found);
 }
 
-void pm_graph_free(struct pm_graph *graph) {
+void pm_graph_free(struct pm_dep_graph *graph) {
     free(graph->nodes);
     free(graph->micros);
     free(graph->ways);
     free(graph->waits);
-    *graph = (struct pm_graph){0};
+    *graph = (struct pm_dep_graph){0};
 }

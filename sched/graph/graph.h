@@ -61,7 +61,7 @@ struct pm_wait {
     float cycles;
 };
 
-struct pm_graph {
+struct pm_dep_graph {
     PM_ARRAY(struct pm_node, nodes);
     PM_ARRAY(struct pm_micro, micros);
     PM_ARRAY(struct pm_way, ways);
@@ -82,20 +82,20 @@ struct pm_graph_options {
 /* GRAPH is emptied and filled; freed by pm_graph_free, and may be used again before that. */
 void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_path_step *path,
                       size_t n_steps, const struct pm_graph_options *options,
-                      struct pm_graph *graph);
-void pm_graph_free(struct pm_graph *graph);
+                      struct pm_dep_graph *graph);
+void pm_graph_free(struct pm_dep_graph *graph);
 
 /* The resource bound of an iteration (units.c).  *UNIT: the first one of the tightest set. */
-double pm_graph_units(const struct pm_graph *graph, uint8_t *unit);
+double pm_graph_units(const struct pm_dep_graph *graph, uint8_t *unit);
 
 /* Cycles in which the stores of an iteration enter the first cache (stores.c). */
-double pm_graph_commit(const struct pm_target_machine *target, const struct pm_graph *graph);
+double pm_graph_commit(const struct pm_target_machine *target, const struct pm_dep_graph *graph);
 
 /* The recurrence bound: the largest over cycles of the graph of latency by iterations crossed
    (cycles.c).  ON_CYCLE (n_nodes, may be NULL): the nodes of such a cycle. */
-double pm_graph_recurrence(const struct pm_graph *graph, bool *on_cycle);
+double pm_graph_recurrence(const struct pm_dep_graph *graph, bool *on_cycle);
 
 /* The longest chain within an iteration, in cycles.  ON_CHAIN (n_nodes, may be NULL): its nodes. */
-double pm_graph_critical_path(const struct pm_graph *graph, bool *on_chain);
+double pm_graph_critical_path(const struct pm_dep_graph *graph, bool *on_chain);
 
 #endif

@@ -18,7 +18,7 @@ struct pm_builder {
     const struct pm_path_step *path;
     size_t n_steps;
     const struct pm_graph_options *options;
-    struct pm_graph *graph;
+    struct pm_dep_graph *graph;
     PM_ARRAY(struct pm_op_nodes, ops); /* in order of the path */
     PM_ARRAY(struct pm_wait, found);
     uint32_t *n_loops_before; /* inner loops among the steps before each */

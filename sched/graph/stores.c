@@ -35,7 +35,7 @@ static double share_together(const struct pm_structure *structure, uint32_t befo
     return isnan(step) ? 0 : fmax(0, 1 - step / line_bytes);
 }
 
-double pm_graph_commit(const struct pm_target_machine *target, const struct pm_graph *graph) {
+double pm_graph_commit(const struct pm_target_machine *target, const struct pm_dep_graph *graph) {
     const struct pm_structure *structure = target->structure;
     uint32_t first = PM_NONE, before = PM_NONE;
     double lines = 0;

@@ -14,7 +14,7 @@ enum {
 /* ---- which way each node is executed --------------------------------------------------------- */
 
 /* How much every unit would be asked for, each micro-operation shared out evenly. */
-static void add_load(const struct pm_graph *graph, const struct pm_way *way, double sign,
+static void add_load(const struct pm_dep_graph *graph, const struct pm_way *way, double sign,
                      double *load) {
     for (uint32_t m = way->first_micro; m < way->first_micro + way->n_micros; m++) {
         const struct pm_micro *micro = &graph->micros[m];
@@ -32,7 +32,7 @@ static double most_loaded(const double *load) {
 }
 
 /* The way of each node with several, so that units are asked for evenly. */
-static uint32_t *choose_ways(const struct pm_graph *graph) {
+static uint32_t *choose_ways(const struct pm_dep_graph *graph) {
     uint32_t *ways = pm_alloc(graph->n_nodes, sizeof *ways);
     double load[PM_MACHINE_MAX_UNITS] = {0};
     for (size_t i = 0; i < graph->n_nodes; i++) {
@@ -78,8 +78,8 @@ struct places {
     uint32_t *first, *n, *end;
 };
 
-static void add_node(struct pm_modulo_problem *problem, const struct pm_graph *graph, uint32_t i,
-                     const struct pm_way *way, struct places *places) {
+static void add_node(struct pm_modulo_problem *problem, const struct pm_dep_graph *graph,
+                     uint32_t i, const struct pm_way *way, struct places *places) {
     const struct pm_node *node = &graph->nodes[i];
     uint32_t n = way ? way->n_micros : 0;
     places->first[i] = (uint32_t)problem->n_ops;
@@ -123,7 +123,7 @@ static void order_edges(struct pm_modulo_problem *problem) {
     }
 }
 
-void pm_modulo_problem_make(const struct pm_graph *graph, double width,
+void pm_modulo_problem_make(const struct pm_dep_graph *graph, double width,
                             const struct pm_modulo_options *options,
                             struct pm_modulo_problem *problem) {
     size_t n = graph->n_nodes;
@@ -181,7 +181,7 @@ static bool is_possible(const struct pm_modulo_problem *problem, uint32_t interv
     return !grows;
 }
 
-void pm_modulo_schedule(const struct pm_graph *graph, double width,
+void pm_modulo_schedule(const struct pm_dep_graph *graph, double width,
                         const struct pm_modulo_options *options, struct pm_modulo *modulo) {
     *modulo = (struct pm_modulo){0};
     if (graph->n_nodes == 0)

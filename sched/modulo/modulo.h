@@ -26,7 +26,7 @@ struct pm_modulo {
 };
 
 /* WIDTH: issue slots of each cycle; 0: no limit. */
-void pm_modulo_schedule(const struct pm_graph *graph, double width,
+void pm_modulo_schedule(const struct pm_dep_graph *graph, double width,
                         const struct pm_modulo_options *options, struct pm_modulo *modulo);
 
 #endif

@@ -27,7 +27,7 @@ struct pm_modulo_problem {
     double width;
 };
 
-void pm_modulo_problem_make(const struct pm_graph *graph, double width,
+void pm_modulo_problem_make(const struct pm_dep_graph *graph, double width,
                             const struct pm_modulo_options *options,
                             struct pm_modulo_problem *problem);
 void pm_modulo_problem_free(struct pm_modulo_problem *problem);

@@ -171,8 +171,9 @@ static double widest_path(const struct region *region, uint32_t *by) {
 static void take_path(struct region *region, const uint32_t *by, double executions,
                       struct pm_paths *paths) {
     uint32_t n_steps = 0, end = (uint32_t)region->n_nodes;
-    struct pm_path *path = PM_PUSH(paths, items);
-    *path = (struct pm_path){.first_step = (uint32_t)paths->n_steps, .executions = executions};
+    struct pm_region_path *path = PM_PUSH(paths, items);
+    *path =
+        (struct pm_region_path){.first_step = (uint32_t)paths->n_steps, .executions = executions};
     path->returns = region->links[by[end]].returns;
     for (uint32_t at = end; at != PM_NONE; at = region->links[by[at]].from) {
         region->links[by[at]].left -= executions;

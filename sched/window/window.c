@@ -72,7 +72,7 @@ struct flight {
 };
 
 struct core {
-    const struct pm_graph *graph;
+    const struct pm_dep_graph *graph;
     const struct pm_window_limits *limits;
     struct unit *units;
     uint8_t numbers[PM_MACHINE_MAX_UNITS]; /* of a bit of a set of units: which of UNITS */
@@ -219,7 +219,7 @@ static double allocate(struct core *core, const struct pm_node *node) {
 
 static double operands_ready(const struct core *core, const struct pm_node *node,
                              unsigned iteration) {
-    const struct pm_graph *graph = core->graph;
+    const struct pm_dep_graph *graph = core->graph;
     double ready = 0;
     for (uint32_t e = node->first_edge; e < node->first_edge + node->n_edges; e++) {
         const struct pm_wait *wait = &graph->waits[e];
@@ -235,7 +235,7 @@ static double operands_ready(const struct core *core, const struct pm_node *node
 
 /* When the iteration's last node is retired. */
 static double run_iteration(struct core *core, unsigned iteration, double *unit_cycles) {
-    const struct pm_graph *graph = core->graph;
+    const struct pm_dep_graph *graph = core->graph;
     double *begun = &core->begun[(iteration & (HISTORY - 1)) * graph->n_nodes];
     double retired = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
@@ -278,7 +278,7 @@ static unsigned find_period(const double *ends, unsigned n, unsigned least) {
     return 0;
 }
 
-static void prepare(struct core *core, const struct pm_graph *graph) {
+static void prepare(struct core *core, const struct pm_dep_graph *graph) {
     uint64_t used = 0;
     for (size_t m = 0; m < graph->n_micros; m++)
         used |= graph->micros[m].units;
@@ -293,7 +293,7 @@ static void prepare(struct core *core, const struct pm_graph *graph) {
     core->flight_mask = n_flights - 1;
 }
 
-void pm_window_simulate(const struct pm_graph *graph, const struct pm_window_limits *limits,
+void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
                         struct pm_window_result *result) {
     struct core core = {.graph = graph, .limits = limits};
     *result = (struct pm_window_result){.unit_cycles = result->unit_cycles};

@@ -29,7 +29,7 @@ struct pm_window_result {
                             each unit by iteration */
 };
 
-void pm_window_simulate(const struct pm_graph *graph, const struct pm_window_limits *limits,
+void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
                         struct pm_window_result *result);
 
 #endif

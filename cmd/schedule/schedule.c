@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "binlift/binlift.h"
-#include "cmd/bare_code.h"
+#include "cmd/schedule/bare_code.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "core/store/store.h"
@@ -113,7 +113,7 @@ static void show_graphs(const struct pm_target_machine *target,
                         const struct pm_loop_schedules *schedules,
                         const struct pm_schedule_options *options,
                         struct pm_schedules_report *report, const struct pm_report_options *show) {
-    struct pm_graph *graphs = pm_alloc(schedules->n_items, sizeof *graphs);
+    struct pm_dep_graph *graphs = pm_alloc(schedules->n_items, sizeof *graphs);
     for (size_t i = 0; i < schedules->n_items; i++)
         pm_graph_of_path(target, &schedules->steps[schedules->items[i].first_step],
                          schedules->items[i].n_steps,
