@@ -37,9 +37,9 @@ enum pm_bound {
     PM_BOUND_RETIREMENT,
     PM_BOUND_LATENCY,        /* dependence chains that the window does not hide */
     PM_BOUND_MISPREDICTIONS, /* branches */
-    PM_BOUND_LEVEL,      /* misses of level `bound_level` */
-    PM_BOUND_BANDWIDTH,  /* memory bandwidth */
-    PM_BOUND_UNKNOWN,    /* most of it is operations without a cost in the machine file */
+    PM_BOUND_LEVEL,          /* misses of level `bound_level` */
+    PM_BOUND_BANDWIDTH,      /* memory bandwidth */
+    PM_BOUND_UNKNOWN,        /* most of it is operations without a cost in the machine file */
 };
 
 /* What one scope costs.  `self` is without inner scopes, `total` with them. */

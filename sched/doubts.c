@@ -131,9 +131,9 @@ static bool row_is_used(const struct doubting *d, const char *section) {
 
 /* The change of the time's cycles where a figure outside sections is a step larger. */
 static double root_change(const struct doubting *d, const char *name) {
-    static const char *const scheduled[] = {"issue_width", "vector_width", "window",
-                                            "store_forward_latency", "retire_width",
-                                            "fetch_width", "mispredict_penalty", NULL};
+    static const char *const scheduled[] = {
+        "issue_width", "vector_width",       "window", "store_forward_latency", "retire_width",
+        "fetch_width", "mispredict_penalty", NULL};
     static const char *const words[] = {"out_of_order", "fma",        "fuses_memory",
                                         "fuses_branch", "eliminates", NULL};
     if (strcmp(name, "clock_mhz") == 0)

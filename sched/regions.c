@@ -21,7 +21,7 @@
 struct scheduling {
     const struct pm_region_request *request;
     struct pm_region_schedule *schedule;
-    double *left;        /* executions of the routine's basic blocks that no path covers yet */
+    double *left; /* executions of the routine's basic blocks that no path covers yet */
     uint32_t first_block;
     double start_cycles; /* of the most frequent path that comes back */
     double returning;    /* executions of such paths */
@@ -34,10 +34,9 @@ static void add_cause(struct scheduling *s, enum pm_cause cause, double cycles) 
 
 static uint8_t bound_of(enum pm_cause cause) {
     static const uint8_t bounds[PM_N_CAUSES] = {
-        [PM_CAUSE_UNITS] = PM_BOUND_UNIT,           [PM_CAUSE_RECURRENCE] = PM_BOUND_RECURRENCE,
-        [PM_CAUSE_FRONT_END] = PM_BOUND_ISSUE,      [PM_CAUSE_RETIREMENT] = PM_BOUND_RETIREMENT,
-        [PM_CAUSE_WINDOW] = PM_BOUND_LATENCY,
-        [PM_CAUSE_MISPREDICTIONS] = PM_BOUND_MISPREDICTIONS,
+        [PM_CAUSE_UNITS] = PM_BOUND_UNIT,      [PM_CAUSE_RECURRENCE] = PM_BOUND_RECURRENCE,
+        [PM_CAUSE_FRONT_END] = PM_BOUND_ISSUE, [PM_CAUSE_RETIREMENT] = PM_BOUND_RETIREMENT,
+        [PM_CAUSE_WINDOW] = PM_BOUND_LATENCY,  [PM_CAUSE_MISPREDICTIONS] = PM_BOUND_MISPREDICTIONS,
     };
     return bounds[cause];
 }
@@ -58,17 +57,21 @@ static void add_path(struct scheduling *s, const struct pm_path_step *steps, siz
         add_cause(s, (enum pm_cause)h, executions * path.causes[h]);
     if (!request->with_causes)
         add_cause(s, (enum pm_cause)path.hold, executions * path.cycles);
+    double waiting = 0;
     if (!is_loop && !request->target->machine->out_of_order)
-        add_cause(s, PM_CAUSE_WINDOW, executions * fmax(0, path.alone_cycles - path.cycles));
+        waiting = fmax(0, path.alone_cycles - path.cycles);
+    add_cause(s, PM_CAUSE_WINDOW, executions * waiting);
     for (unsigned h = 0; h < PM_N_HOLDS && request->with_gains; h++)
         s->schedule->gains[h] += executions * path.gains[h];
     for (size_t i = 0; i < n_steps; i++)
         if (steps[i].block != PM_NONE)
             s->left[steps[i].block - s->first_block] -= executions;
-    if (executions * path.cycles > s->schedule->most_cycles) {
-        s->schedule->most_cycles = executions * path.cycles;
+    double cycles = executions * (path.cycles + waiting);
+    if (cycles > s->schedule->most_cycles) {
+        s->schedule->most_cycles = cycles;
         s->schedule->unit = path.unit;
-        s->schedule->bound = bound_of((enum pm_cause)path.hold);
+        s->schedule->bound =
+            bound_of(waiting > path.cycles ? PM_CAUSE_WINDOW : (enum pm_cause)path.hold);
     }
     if (!returns)
         return;
@@ -85,7 +88,7 @@ static void add_paths(struct scheduling *s) {
     pm_paths_of_region(s->request->frequencies, s->request->region, &paths);
     s->schedule->is_assumed = paths.is_assumed && paths.n_items > 1;
     for (size_t i = 0; i < paths.n_items; i++) {
-        const struct pm_path *path = &paths.items[i];
+        const struct pm_region_path *path = &paths.items[i];
         add_path(s, &paths.steps[path->first_step], path->n_steps, path->executions, path->returns);
     }
     pm_paths_free(&paths);
@@ -111,8 +114,7 @@ static void add_branches(struct scheduling *s) {
     struct pm_mispredictions wrong = pm_mispredictions(request->frequencies, request->region);
     double entries = request->entries, filling = s->start_cycles;
     s->schedule->mispredictions = wrong.of_exits + wrong.of_data;
-    add_cause(s, PM_CAUSE_MISPREDICTIONS,
-              s->schedule->mispredictions * machine->mispredict_cycles);
+    add_cause(s, PM_CAUSE_MISPREDICTIONS, s->schedule->mispredictions * machine->mispredict_cycles);
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] =
         s->schedule->mispredictions * machine->mispredict_cycles;
     if (s->returning == 0)

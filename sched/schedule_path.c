@@ -60,8 +60,8 @@ static void find_bounds(struct question *q) {
     q->bounds[PM_CAUSE_RECURRENCE] = pm_graph_recurrence(&q->graph, NULL);
     q->bounds[PM_CAUSE_FRONT_END] = fmax(q->graph.slots / machine->issue_width, fetch_cycles(q));
     q->bounds[PM_CAUSE_RETIREMENT] = machine->out_of_order && machine->retire_width > 0
-                                        ? q->graph.slots / machine->retire_width
-                                        : 0;
+                                         ? q->graph.slots / machine->retire_width
+                                         : 0;
     q->bounds[PM_CAUSE_RETIREMENT] = fmax(q->bounds[PM_CAUSE_RETIREMENT], q->graph.commit_cycles);
     q->bounds[PM_CAUSE_WINDOW] = window_bound(q);
 }

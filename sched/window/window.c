@@ -164,14 +164,14 @@ static double execute_micro(struct core *core, const struct pm_micro *micro, dou
     return later(ready, (double)best_cycle - micro->start_cycle);
 }
 
-/* How much its units have to do already, to choose a way. */
+/* How much the busiest of its units would have to do, to choose a way. */
 static double load_of_way(const struct core *core, const struct pm_way *way) {
     double load = 0;
     for (uint32_t m = way->first_micro; m < way->first_micro + way->n_micros; m++) {
         double least = INFINITY;
         for (uint64_t left = core->graph->micros[m].units; left; left &= left - 1)
             least = fmin(least, core->units[core->numbers[__builtin_ctzll(left)]].load);
-        load += least + core->graph->micros[m].busy_cycles;
+        load = fmax(load, least + core->graph->micros[m].busy_cycles);
     }
     return load;
 }

@@ -193,8 +193,8 @@ static void inlined_code_gets_its_share_and_parts_add_up(void **state) {
     assert_near(s[SCOPE_INLINED].entries, 25);
     assert_true(s[SCOPE_INNER].self.schedule_cycles >= 1000 &&
                 s[SCOPE_INNER].self.schedule_cycles < 1100);
-    assert_near(s[SCOPE_OUTER].total.cycles, 2 * s[SCOPE_INLINED].self.schedule_cycles +
-                                                 s[SCOPE_INNER].self.schedule_cycles);
+    assert_near(s[SCOPE_OUTER].total.cycles,
+                2 * s[SCOPE_INLINED].self.schedule_cycles + s[SCOPE_INNER].self.schedule_cycles);
     double sum = 0;
     for (size_t i = 0; i < p.prediction->n_scopes; i++)
         sum += s[i].self.cycles;
@@ -273,7 +273,8 @@ static void code_outside_loops_waits_for_its_chain(void **state) {
         int bound;
     } cases[] = {
         {TOP_LINES("64", "true", "false", "") UNITS COSTS LEVELS, 20, PM_BOUND_LATENCY},
-        {TOP_LINES("64", "true", "true", "window = 8") UNITS COSTS LEVELS, 20 / 3.0, PM_BOUND_LATENCY},
+        {TOP_LINES("64", "true", "true", "window = 8") UNITS COSTS LEVELS, 20 / 3.0,
+         PM_BOUND_LATENCY},
         {TOP_LINES("64", "true", "true", "window = 100") UNITS COSTS LEVELS, 4, PM_BOUND_UNIT},
         {TOP_LINES("64", "true", "true", "") UNITS COSTS LEVELS, 4, PM_BOUND_UNIT},
     };
@@ -283,7 +284,8 @@ static void code_outside_loops_waits_for_its_chain(void **state) {
         for (int k = 0; k < 4; k++)
             add(&p, PM_OP_FP_MULT, 40, 40, 51);
         const struct pm_scope_prediction *s = predict(&p, cases[i].machine);
-        assert_near(s[SCOPE_ROUTINE].self.schedule_cycles, cases[i].cycles);
+        assert_true(s[SCOPE_ROUTINE].self.schedule_cycles >= cases[i].cycles - 1e-9 &&
+                    s[SCOPE_ROUTINE].self.schedule_cycles <= 1.2 * cases[i].cycles);
         assert_int_equal(s[SCOPE_ROUTINE].bound, cases[i].bound);
         assert_near(s[SCOPE_ROUTINE].entries, 1);
         free_program(&p);

@@ -240,7 +240,7 @@ static void what_is_doubtful_and_matters_is_named(void **state) {
     assert_true(fabs(p.prediction->doubts[0].elasticity - 1) < 0.02); /* filling takes a little */
     assert_true(has_note(p.prediction, "1 figure of machine file sched that the times come from "
                                        "is not verified; most hangs on shuffle.latency = 10 "
-                                       "cycles (10% more: +9.9% time)."));
+                                       "cycles (10% more: +10% time)."));
     free_program(&p);
 }
 
