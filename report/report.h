@@ -23,6 +23,7 @@
 #include "report/export/export.h"
 #include "report/options.h"
 #include "report/query/query.h"
+#include "report/scale/scale.h"
 
 /* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
    per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
