@@ -52,9 +52,10 @@ def seconds: if . == null then "?" elif . == 0 then "0" elif . >= 1 then "\(two_
     else "\(. * 1e6 | two_digits) us" end;
 def yes_no: if . == null then "?" elif . then "yes" else "no" end;
 
+def kind_word: {in_l2: "in L2", beyond_llc: "beyond"}[.] // "";
 def program_row: . as $case | .rows[0] as $row | (.rows | map(select(.large))) as $nests
     | ($nests | map(.error | magnitude)) as $errors
-    | ["\(.program) \(if .kind == "in_l2" then "in L2" else "beyond" end)", "\(.size)", "\(.extrapolation | two_digits)",
+    | ["\(.program) \(.kind | kind_word)", "\(.size)", "\(.extrapolation | two_digits)",
        ($row.predicted_seconds | seconds), ($row.measured_seconds | seconds), "\($row.p10_seconds | seconds) to \($row.p90_seconds | seconds)",
        ($row.error | signed), ($row.inside | yes_no), "\($nests | length)",
        (if $errors == [] then "-" else $errors | median | percent end), (if $errors == [] then "-" else $errors | max | percent end),
@@ -73,7 +74,7 @@ def nests_table: table(["nest", "source", "predicted", "measured", "error", "of 
 
 def cross_table: table(["processor", "program", "N", "same code", "predicted", "measured", "error", "nests", "median", "worst"];
     [.[] | .rows[0] as $row | (.rows | map(select(.large)) | map(.error | magnitude)) as $errors
-     | [.on, "\(.program) \(if .kind == "in_l2" then "in L2" else "beyond" end)", "\(.size)", (.same_code | percent),
+     | [.on, "\(.program) \(.kind | kind_word)", "\(.size)", (.same_code | percent),
         ($row.predicted_seconds | seconds), ($row.measured_seconds | seconds), ($row.error | signed), "\($errors | length)",
         (if $errors == [] then "-" else $errors | median | percent end), (if $errors == [] then "-" else $errors | max | percent end)]]);
 

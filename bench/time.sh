@@ -91,6 +91,17 @@ time_case() {
     mv "$out.new" "$out"
 }
 
+# is_missing ROUND: some case of it is not timed yet.
+is_missing() {
+    local name kind
+    for name in $names; do
+        for kind in $kinds; do
+            [ -s "$folder/$name.$kind.round.$1" ] || return 0
+        done
+    done
+    return 1
+}
+
 # What today's models say beside the clock's figures of all rounds, NAME KIND: the latter are as `pmodel report --format json`
 # has them, so that the store and the machine can be other ones than they were.
 judge_case() {
@@ -116,9 +127,9 @@ cross_case() {
     local name=$1 kind=$2 other=$3
     jq --arg name "$name" --arg kind "$kind" '.processor as $processor | .programs[] | select(.program == $name) | .[$kind]
         | {predictions: [{parameters: {N: .size}, measured: {machine: $processor, cpu_seconds, plain_cpu_seconds, outside_seconds,
-            timers: .loops}}]}' "$measured/$other.loops.json" >"$folder/there.json"
-    [ -s "$folder/there.json" ] || return 0
-    pmodel validate --time --measured "$folder/there.json" -s "$folder/$name.$kind.pmdb" -m "$measured/$other.conf" \
+            timers: .loops}}]}' "$measured/$other.loops.json" >"$folder/there.timed"
+    [ -s "$folder/there.timed" ] || return 0
+    pmodel validate --time --measured "$folder/there.timed" -s "$folder/$name.$kind.pmdb" -m "$measured/$other.conf" \
         --format json >"$folder/cross.round" || return 0
     jq -s -c -L "$here" --arg name "$name" --arg kind "$kind" --arg other "$other" --argjson same "$(cat "$folder/$name.$other.same")" \
         'include "time"; join_rounds($name; $kind) + {on: $other, same_code: $same}' "$folder/cross.round" \
@@ -141,7 +152,7 @@ done
 begin=$SECONDS
 for round in $(seq "$rounds"); do
     due=$((begin + spread * (round - 1) / (rounds > 1 ? rounds - 1 : 1)))
-    if [ "$round" -gt 1 ] && [ -z "${REUSE-}" ] && [ "$SECONDS" -lt "$due" ]; then
+    if [ "$round" -gt 1 ] && [ "$SECONDS" -lt "$due" ] && is_missing "$round"; then
         say "round $round begins in $((due - SECONDS)) s"
         sleep $((due - SECONDS))
     fi
@@ -160,7 +171,7 @@ done
 for other in $(other_machines); do
     for name in $names; do
         say "$name: predicted for $other"
-        same_code "$name" "$other" >"$folder/$name.$other.same"
+        [ -n "${REUSE-}" ] && [ -s "$folder/$name.$other.same" ] || same_code "$name" "$other" >"$folder/$name.$other.same"
         for kind in $kinds; do
             cross_case "$name" "$kind" "$other"
         done

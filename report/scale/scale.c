@@ -161,7 +161,8 @@ static void print_steps(FILE *out, const struct pm_scale *scale, size_t machine,
     pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
     for (size_t i = 0; i < scale->n_steps; i++) {
         const struct pm_scale_step *step = &scale->steps[i];
-        if (step->machine != machine || 100 * step->weight < options->min_percent)
+        if (step->machine != machine || 100 * step->weight < options->min_percent ||
+            step->share < PM_SCALE_LEAST_SHARE)
             continue;
         any = true;
         pm_text_table_cell(table, pm_count_text(floor(step->size)).text);

@@ -22,6 +22,9 @@ struct pm_scale_point {
     struct pm_times *times; /* of that run; NULL: it was not timed; owned */
 };
 
+/* Of a loop's accesses: reuses that are fewer are in JSON only. */
+#define PM_SCALE_LEAST_SHARE 0.01
+
 /* A loop falls out of a level: up to `size` (half of) these reuses of it hit. */
 struct pm_scale_step {
     size_t machine;

@@ -237,8 +237,8 @@ static void draw_steps(const struct panel *panel) {
     size_t n = 0;
     for (size_t i = 0; i < scale->n_steps && n < MOST_STEPS; i++) {
         const struct pm_scale_step *step = &scale->steps[i];
-        if (step->machine != panel->machine || step->size <= panel->first ||
-            step->size >= panel->last)
+        if (step->machine != panel->machine || step->share < PM_SCALE_LEAST_SHARE ||
+            step->size <= panel->first || step->size >= panel->last)
             continue;
         double x = across(panel, step->size), y = panel->y + 11 * (double)++n;
         fprintf(panel->to, "<path class='cache' d='M%.1f %.1fV%.1f'/><text x='%.1f' y='%.1f'>", x,
