@@ -13,7 +13,7 @@
 #   MACHINE=file   describes this machine   (default: machines/measured/ of this processor, else a probe)
 #   SPREAD=600     seconds from the first round to the last; ROUNDS=3, REPEAT=3: processes of each program in a round
 #   REUSE=1        takes counts and times of the last call, where programs are the same: for work on the predictions alone
-#   ALONE=command  stands before each command whose time is measured
+#   ALONE=command  stands before what measures time: the probe, and each round
 #   UNSEEN=1       also bench/time_unseen.sh: programs from Debian's sources
 #
 # Writes docs/time.md, $BUILD/time.json and $BUILD/time_figures.json; with ONLY=name,… the page is $BUILD/time.md.  Alone:
@@ -85,10 +85,19 @@ time_case() {
     local name=$1 kind=$2 out="$folder/$1.$2.round.$3" arguments
     [ -s "$out" ] && return
     mapfile -t arguments < <(arguments_of_time "$name" "$kind")
-    "${alone[@]}" pmodel validate --time -q -s "$folder/$name.$kind.pmdb" -m "$folder/host.conf" --repeat "$repeat" \
+    pmodel validate --time -q -s "$folder/$name.$kind.pmdb" -m "$folder/host.conf" --repeat "$repeat" \
         --keep "$folder/$name.$kind.counts.pmdb" --format json -P "N=$(size_value "$name" "$kind")" -- \
         "$folder/$name" "${arguments[@]}" >"$out.new" 2>"$folder/errors" || { say "$name $kind: $(tail -1 "$folder/errors")"; return; }
     mv "$out.new" "$out"
+}
+
+time_round() {
+    local name kind
+    for name in $names; do
+        for kind in $kinds; do
+            time_case "$name" "$kind" "$1"
+        done
+    done
 }
 
 # is_missing ROUND: some case of it is not timed yet.
@@ -138,9 +147,13 @@ cross_case() {
 
 # ---- the whole ----------------------------------------------------------------------------------
 
-describe_this_machine
 started=$SECONDS
 names=$(program_names)
+if [ -n "${ROUND-}" ]; then # called by itself
+    time_round "$ROUND"
+    exit
+fi
+describe_this_machine
 for name in $names; do
     # shellcheck disable=SC2046 # the flags are words
     build_program "$name" "$folder/$name" $(pmodel flags)
@@ -156,11 +169,9 @@ for round in $(seq "$rounds"); do
         say "round $round begins in $((due - SECONDS)) s"
         sleep $((due - SECONDS))
     fi
-    for name in $names; do
-        for kind in $kinds; do
-            time_case "$name" "$kind" "$round"
-        done
-    done
+    if is_missing "$round"; then
+        ROUND=$round "${alone[@]}" bash "$here/time.sh"
+    fi
 done
 rm -f "$folder"/*.json "$folder"/*.cross
 for name in $names; do

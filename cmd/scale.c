@@ -48,8 +48,9 @@ static const char *find_parameter(const struct scaling *s, struct pm_error *err)
         if (!varies || pm_size_design_is_formula(&s->request->design, first->names[p]))
             continue;
         if (found) {
-            pm_fail(err, "-P gives several values of both %s and %s: scale follows one parameter, "
-                         "so fix one of them",
+            pm_fail(err,
+                    "-P gives several values of both %s and %s: scale follows one parameter, "
+                    "so fix one of them",
                     found, first->names[p]);
             return NULL;
         }
@@ -245,8 +246,8 @@ static bool find_steps_on(struct scaling *s, size_t machine, const struct pm_que
     struct pm_query_caches levels = {0};
     struct pm_query_parts parts = {0};
     struct pm_profile *profile = pm_query_profile(surface, surface->largest_measured, err);
-    bool ok = profile &&
-              pm_query_find_parts(s->program.structure, PM_QUERY_LOOP, NULL, 0, &parts, err);
+    bool ok =
+        profile && pm_query_find_parts(s->program.structure, PM_QUERY_LOOP, NULL, 0, &parts, err);
     if (ok) {
         pm_query_add_levels(&levels, s->request->on.machines[machine]);
         pm_query_weigh(&parts, profile, &levels);

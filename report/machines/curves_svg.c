@@ -7,7 +7,7 @@
 
 #include "core/machine/machine.h"
 #include "report/report.h"
-#include "report/writers/svg.h"
+#include "report/writers/writers.h"
 
 enum {
     COLUMNS = 2,

@@ -38,8 +38,8 @@ struct scale_line {
     const struct pm_scale_point *point;
     const struct pm_prediction *prediction;
     bool is_measured;
-    double seconds, low, high;              /* by the model, or, measured, by the clock; NAN */
-    double cycles, schedule;                /* for a unit; measured: NAN, and of the clock */
+    double seconds, low, high; /* by the model, or, measured, by the clock; NAN */
+    double cycles, schedule;   /* for a unit; measured: NAN, and of the clock */
     double misses[PM_MAX_LEVELS], costs[PM_MAX_LEVELS]; /* for a unit */
 };
 
@@ -50,9 +50,7 @@ static struct scale_line line_of(const struct pm_scale_point *point, size_t mach
     const struct pm_cost_sum *all = &p->scopes[0].total;
     bool has_ends = !is_measured && p->low && p->high;
     struct scale_line line = {.point = point, .prediction = p, .is_measured = is_measured};
-    line.seconds = !is_measured ? p->seconds
-                   : point->times ? point->times->plain_seconds
-                                  : NAN;
+    line.seconds = !is_measured ? p->seconds : point->times ? point->times->plain_seconds : NAN;
     line.low = has_ends ? fmin(p->low->seconds, p->seconds) : NAN;
     line.high = has_ends ? fmax(p->high->seconds, p->seconds) : NAN;
     line.cycles = line.seconds * p->clock_hz / point->unit;
@@ -85,8 +83,8 @@ static struct pm_field_value line_between(const void *at) {
     const struct scale_line *line = at;
     if (isnan(line->low))
         return pm_text("");
-    return pm_owned_text(pm_sprintf("%s-%s", pm_seconds_text(line->low).text,
-                                    pm_seconds_text(line->high).text));
+    return pm_owned_text(
+        pm_sprintf("%s-%s", pm_seconds_text(line->low).text, pm_seconds_text(line->high).text));
 }
 
 static struct pm_field_value line_size(const void *at) {
@@ -122,10 +120,8 @@ static struct pm_fields columns_of(const struct pm_scale *scale, size_t machine,
         titles[level] = pm_sprintf("%s MISSES", on->levels[level].name);
     }
     for (size_t level = 0; level < on->n_levels; level++)
-        *PM_PUSH(&fields, fields) = (struct pm_field){.name = titles[level],
-                                                      .kind = PM_RATE,
-                                                      ROW(misses[level]),
-                                                      .header = titles[level]};
+        *PM_PUSH(&fields, fields) = (struct pm_field){
+            .name = titles[level], .kind = PM_RATE, ROW(misses[level]), .header = titles[level]};
     return fields;
 }
 
@@ -196,8 +192,9 @@ static void print_tables(FILE *out, const struct pm_scale *scale,
         print_steps(out, scale, m, options);
     }
     if (timed_on(scale))
-        pm_print_note(out, options, "TIME of measured sizes is that of a clock on %s, CYCLES are it "
-                                    "by the clock rate of the machine described.",
+        pm_print_note(out, options,
+                      "TIME of measured sizes is that of a clock on %s, CYCLES are it "
+                      "by the clock rate of the machine described.",
                       timed_on(scale));
 }
 

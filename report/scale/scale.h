@@ -36,9 +36,9 @@ struct pm_scale_step {
 
 struct pm_scale {
     const struct pm_structure *structure;
-    const char *parameter;                  /* that varies */
-    const char *per;                        /* the unit as it was given; NULL: 1 */
-    double measured_low, measured_high;     /* of the parameter; NAN: there are no models */
+    const char *parameter;              /* that varies */
+    const char *per;                    /* the unit as it was given; NULL: 1 */
+    double measured_low, measured_high; /* of the parameter; NAN: there are no models */
     const struct pm_machine *const *machines;
     size_t n_machines;
     PM_ARRAY(struct pm_scale_point, points); /* ascending by value; owned */

@@ -12,15 +12,15 @@
 
 #include "report/labels/labels.h"
 #include "report/scale/scale.h"
-#include "report/writers/svg.h"
+#include "report/writers/writers.h"
 
 enum {
     PANEL_WIDTH = 560,
     PANEL_HEIGHT = 330,
-    LEFT = 72,    /* of a panel: figures of the axis and what they are */
-    RIGHT = 112,  /* names of the lines */
-    TOP = 34,     /* title */
-    BOTTOM = 48,  /* sizes, and the parameter's name */
+    LEFT = 72,   /* of a panel: figures of the axis and what they are */
+    RIGHT = 112, /* names of the lines */
+    TOP = 34,    /* title */
+    BOTTOM = 48, /* sizes, and the parameter's name */
     HEADING = 40,
     LINE_HEIGHT = 15,
     MOST_STEPS = 6,
@@ -74,8 +74,9 @@ static bool is_of_clock(const struct series *series) { return series->of == cycl
 /* Cycles of the clock's time; NAN: not timed, or elsewhere. */
 static double clock_value(const struct panel *panel, const struct pm_scale_point *point) {
     const struct pm_machine *machine = panel->scale->machines[panel->machine];
-    if (!point->times || (panel->scale->n_machines > 1 &&
-                          !(point->times->machine && strstr(machine->title, point->times->machine))))
+    if (!point->times ||
+        (panel->scale->n_machines > 1 &&
+         !(point->times->machine && strstr(machine->title, point->times->machine))))
         return NAN;
     return point->times->plain_seconds * machine->clock_hz / point->unit;
 }
@@ -148,12 +149,13 @@ static void draw_axes(const struct panel *panel) {
     else
         for (int i = 0; i <= 5; i++)
             draw_value(panel, panel->most * i / 5);
-    fprintf(panel->to, "<text class='title' x='%.1f' y='%.1f'>%s</text>\n", panel->x,
-            panel->y - 12, panel->title);
+    fprintf(panel->to, "<text class='title' x='%.1f' y='%.1f'>%s</text>\n", panel->x, panel->y - 12,
+            panel->title);
     fprintf(panel->to, "<text class='middle' x='%.1f' y='%.1f'>", panel->x + area_width() / 2,
             bottom + 2.2 * LINE_HEIGHT);
     pm_svg_text(panel->to, panel->scale->parameter);
-    fprintf(panel->to, "</text>\n<text class='middle' transform='translate(%.1f %.1f) rotate(-90)'>",
+    fprintf(panel->to,
+            "</text>\n<text class='middle' transform='translate(%.1f %.1f) rotate(-90)'>",
             panel->x - LEFT + 14, middle);
     pm_svg_text(panel->to, panel->unit);
     fputs("</text>\n", panel->to);
@@ -174,10 +176,10 @@ static void draw_part(const struct panel *panel, const struct series *series, si
     for (size_t i = 0; i < scale->n_points; i++) {
         double size = scale->points[i].value;
         double value = value_of(panel, &scale->points[i], series, false);
-        bool is_next_within = i + 1 < scale->n_points &&
-                              scale->points[i + 1].value <= scale->measured_high;
-        bool is_in = beyond ? size >= scale->measured_high || !is_next_within
-                            : size <= scale->measured_high;
+        bool is_next_within =
+            i + 1 < scale->n_points && scale->points[i + 1].value <= scale->measured_high;
+        bool is_in =
+            beyond ? size >= scale->measured_high || !is_next_within : size <= scale->measured_high;
         if (!is_in || !can_be_drawn(panel, value)) {
             is_open = false;
             continue;
@@ -202,7 +204,8 @@ static void draw_band(const struct panel *panel, size_t style) {
         const struct pm_prediction *p = point->predicted ? point->predicted[panel->machine] : NULL;
         if (!p || !p->low || !p->high)
             continue;
-        double seconds = k < n ? fmax(p->high->seconds, p->seconds) : fmin(p->low->seconds, p->seconds);
+        double seconds =
+            k < n ? fmax(p->high->seconds, p->seconds) : fmin(p->low->seconds, p->seconds);
         if (!has_begun)
             fprintf(panel->to, "<path class='band s%zu' d='", style);
         fprintf(panel->to, "%c%.1f %.1f", has_begun ? 'L' : 'M', across(panel, point->value),
@@ -279,12 +282,24 @@ static void draw_machine(FILE *to, const struct pm_scale *scale, size_t machine)
     costs[on->n_levels] = (struct series){"schedule", schedule_of, 0};
     costs[on->n_levels + 1] = (struct series){"time", cycles_of, 0};
     const char *per = scale->per ? scale->per : "run";
-    char *of_misses = pm_sprintf("misses per %s", per), *of_cycles = pm_sprintf("cycles per %s", per);
+    char *of_misses = pm_sprintf("misses per %s", per),
+         *of_cycles = pm_sprintf("cycles per %s", per);
     double y = HEADING + TOP + LINE_HEIGHT + (PANEL_HEIGHT + LINE_HEIGHT) * (double)machine;
-    struct panel left = {.to = to, .scale = scale, .machine = machine, .title = "misses",
-                         .unit = of_misses, .x = LEFT, .y = y, .is_log = true};
-    struct panel right = {.to = to, .scale = scale, .machine = machine, .title = "time",
-                          .unit = of_cycles, .x = LEFT + PANEL_WIDTH, .y = y};
+    struct panel left = {.to = to,
+                         .scale = scale,
+                         .machine = machine,
+                         .title = "misses",
+                         .unit = of_misses,
+                         .x = LEFT,
+                         .y = y,
+                         .is_log = true};
+    struct panel right = {.to = to,
+                          .scale = scale,
+                          .machine = machine,
+                          .title = "time",
+                          .unit = of_cycles,
+                          .x = LEFT + PANEL_WIDTH,
+                          .y = y};
     fprintf(to, "<text x='%d' y='%.1f'>", LEFT, y - TOP);
     pm_svg_text(to, on->title);
     fputs("</text>\n", to);
@@ -296,8 +311,7 @@ static void draw_machine(FILE *to, const struct pm_scale *scale, size_t machine)
 }
 
 void pm_report_scale_svg(FILE *out, const struct pm_scale *scale) {
-    pm_svg_begin(out, 2 * PANEL_WIDTH,
-                 HEADING + scale->n_machines * (PANEL_HEIGHT + LINE_HEIGHT));
+    pm_svg_begin(out, 2 * PANEL_WIDTH, HEADING + scale->n_machines * (PANEL_HEIGHT + LINE_HEIGHT));
     fprintf(out, "<text class='title' x='%d' y='20'>", LEFT);
     pm_svg_text(out, pm_program_name(scale->structure));
     fputs(": lines are predicted, dashed beyond the measured sizes; dots are measured</text>\n",

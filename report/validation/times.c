@@ -1,5 +1,5 @@
 /* `pmodel validate --time`: predicted beside measured seconds as a table, JSON and CSV.  Needs the
-   tables of fit/analysis/times.c.
+   tables of fit/analysis/times/times.c.
 
    JSON: {"format": "pmodel-validation-times", "version": 1, program, "sizes": [{parameters,
    machine, …, "nests": errors of the large ones, "rows": [{kind, predicted_seconds, low_seconds,
@@ -128,12 +128,11 @@ GETTER(line_error, pm_copied_text(pm_error_text(row->row.error).text))
 GETTER(line_inside_cell, pm_text(isnan(row->row.predicted.low) || isnan(row->row.error) ? "?"
                                  : row->row.inside                                      ? "yes"
                                                                                         : "no"))
-GETTER(line_parameters,
-       pm_owned_text(pm_parameters_text(&row->size->prediction->parameters)))
+GETTER(line_parameters, pm_owned_text(pm_parameters_text(&row->size->prediction->parameters)))
 GETTER(line_machine, pm_text(row->size->prediction->machine_name))
-GETTER(line_inside_csv,
-       isnan(row->row.predicted.low) || isnan(row->row.error) ? pm_unknown()
-                                                              : pm_integer(row->row.inside))
+GETTER(line_inside_csv, isnan(row->row.predicted.low) || isnan(row->row.error)
+                            ? pm_unknown()
+                            : pm_integer(row->row.inside))
 GETTER(line_n_runs, pm_integer(row->row.n_runs))
 
 #define ROW(member_) PM_MEMBER(struct time_line, row.member_)
@@ -176,8 +175,8 @@ static const struct pm_field line_fields[] = {
     {"runs", PM_INTEGER, .get = line_n_runs, NOT_IN_JSON},
 };
 
-static struct time_line line_of(const struct pm_timed_size *size,
-                                const struct pm_time_table *table, size_t row) {
+static struct time_line line_of(const struct pm_timed_size *size, const struct pm_time_table *table,
+                                size_t row) {
     return (struct time_line){size, table->rows[row], table->least_share};
 }
 
@@ -205,8 +204,7 @@ static struct nest_errors errors_of(const struct pm_time_table *table) {
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_title(FILE *out, const struct pm_timed_report *report,
-                        const struct pm_timed_size *size,
-                        const struct pm_report_options *options) {
+                        const struct pm_timed_size *size, const struct pm_report_options *options) {
     const struct pm_prediction *prediction = size->prediction;
     char *at = pm_parameters_text(&prediction->parameters);
     char *up_to = pm_parameters_text(&report->models->high);
@@ -222,8 +220,7 @@ static void print_title(FILE *out, const struct pm_timed_report *report,
 
 /* Nests below the least share, or beyond the last row to be shown, are one row. */
 static void print_rows(FILE *out, const struct pm_timed_size *size,
-                       const struct pm_time_table *table,
-                       const struct pm_report_options *options) {
+                       const struct pm_time_table *table, const struct pm_report_options *options) {
     struct pm_table_rows rows = pm_table_begin(pm_fields_named(
         PM_FIELDS(line_fields), "predicted_seconds between measured_seconds p10_p90 error_text "
                                 "inside_text share label source largest_part"));
@@ -254,8 +251,9 @@ static void print_notes(FILE *out, const struct pm_timed_size *size,
     static const double far_off = 0.4;
     struct nest_errors errors = errors_of(table);
     if (errors.errors.n)
-        fprintf(out, "nests with at least %.3g%% of the time: %zu; error: median %.1f%%, worst "
-                     "%.1f%%; inside their intervals: %zu\n",
+        fprintf(out,
+                "nests with at least %.3g%% of the time: %zu; error: median %.1f%%, worst "
+                "%.1f%%; inside their intervals: %zu\n",
                 100 * table->least_share, errors.errors.n, 100 * errors.errors.median,
                 100 * errors.errors.worst, errors.n_inside);
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -272,10 +270,11 @@ static void print_notes(FILE *out, const struct pm_timed_size *size,
         free(label.owned);
     }
     if (table->over_plain > 1.05)
-        pm_print_note(out, options,
-                      "with timers the program took %.2f times its plain time, so that nests are no "
-                      "surer than that",
-                      table->over_plain);
+        pm_print_note(
+            out, options,
+            "with timers the program took %.2f times its plain time, so that nests are no "
+            "surer than that",
+            table->over_plain);
     for (size_t i = 0; i < size->prediction->n_notes; i++)
         pm_print_note(out, options, "%s", size->prediction->notes[i]);
 }

@@ -1,5 +1,5 @@
-/* `pmodel validate --time`; see validate_time.h. */
-#include "cmd/validate_time.h"
+/* `pmodel validate --time`; see times.h. */
+#include "cmd/validate/times.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -83,8 +83,7 @@ static bool read_parameters(const json_t *from, struct pm_parameters *at, struct
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)from, name, value) {
-        if (!json_is_number(value) ||
-            !pm_parameters_set(at, name, json_number_value(value), err))
+        if (!json_is_number(value) || !pm_parameters_set(at, name, json_number_value(value), err))
             return false;
     }
     return true;
@@ -95,11 +94,13 @@ static bool take_measured(struct pm_timed_sizes *timed, const char *path, const 
     const json_t *measured = json_object_get(prediction, "measured");
     struct pm_parameters at = {0};
     if (!json_is_object(measured))
-        return pm_fail(err, "%s has no measured times: it is to be what `pmodel report --format "
-                            "json` says of a size that `pmodel run --time` ran",
+        return pm_fail(err,
+                       "%s has no measured times: it is to be what `pmodel report --format "
+                       "json` says of a size that `pmodel run --time` ran",
                        path);
     if (!read_parameters(json_object_get(prediction, "parameters"), &at, err))
-        return err->kind != PM_ERROR_NONE ? false : pm_fail(err, "%s: a parameter is no number", path);
+        return err->kind != PM_ERROR_NONE ? false
+                                          : pm_fail(err, "%s: a parameter is no number", path);
     struct pm_times *times = pm_alloc(1, sizeof *times);
     const char *machine = json_string_value(json_object_get(measured, "machine"));
     times->machine = machine ? pm_strdup(machine) : NULL;
@@ -107,8 +108,7 @@ static bool take_measured(struct pm_timed_sizes *timed, const char *path, const 
     times->plain_seconds = number_of(measured, "plain_cpu_seconds");
     times->own_seconds = number_of(measured, "timers_own_seconds");
     times->outside_seconds = number_of(measured, "outside_seconds");
-    times->over_plain =
-        times->plain_seconds > 0 ? times->cpu_seconds / times->plain_seconds : 1;
+    times->over_plain = times->plain_seconds > 0 ? times->cpu_seconds / times->plain_seconds : 1;
     times->repetitions = 1;
     if (!read_timers(json_object_get(measured, "timers"), structure, times)) {
         pm_times_free(times);

@@ -7,7 +7,7 @@
 
    again and again, since a caller may have no timer either.  What is left after MOST_PASSES (of
    routines that only call each other, or are called through pointers alone) is in no nest. */
-#include "fit/analysis/times.h"
+#include "fit/analysis/times/times.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -156,8 +156,8 @@ static void set_predicted(struct pm_time_row *row, const struct passing *p,
     for (size_t level = 0; level < prediction->n_levels; level++)
         row->parts.levels[level] = cost->of[LEVEL_CYCLES + level] / hz;
     row->unknown_share = share_of(cost->of[UNKNOWN_OPERATIONS], cost->of[OPERATIONS]);
-    row->unrecorded_share = share_of(cost->of[UNRECORDED_ACCESSES],
-                                     cost->of[ACCESSES] + cost->of[UNRECORDED_ACCESSES]);
+    row->unrecorded_share =
+        share_of(cost->of[UNRECORDED_ACCESSES], cost->of[ACCESSES] + cost->of[UNRECORDED_ACCESSES]);
     row->calls_out = cost->of[CALLS_OUT];
 }
 

@@ -3,7 +3,6 @@
 #define PM_ANALYSIS_TIMES_H
 
 #include "core/base/base.h"
-#include "core/base/estimate.h"
 #include "core/prediction.h"
 #include "core/profile.h"
 #include "core/times.h"
@@ -11,7 +10,7 @@
 
 /* A size that was predicted, and timed in several processes. */
 struct pm_timed_size {
-    const struct pm_profile *predicted; /* its counts say who calls whom how often */
+    const struct pm_profile *predicted;     /* its counts say who calls whom how often */
     const struct pm_prediction *prediction; /* of it, with its ends if it has them */
     const struct pm_times *const *runs;     /* fit the structure */
     size_t n_runs;                          /* at least 1 */
@@ -30,18 +29,18 @@ struct pm_time_parts {
 
 struct pm_time_row {
     enum pm_time_row_kind kind;
-    struct pm_row_place place;     /* of a nest; its scope is PM_NONE for the others */
-    struct pm_estimate predicted;  /* seconds; low and high are NAN without intervals */
-    struct pm_time_parts parts;    /* of the estimate */
-    double *runs;                  /* measured seconds, ascending; owned */
+    struct pm_row_place place;    /* of a nest; its scope is PM_NONE for the others */
+    struct pm_estimate predicted; /* seconds; low and high are NAN without intervals */
+    struct pm_time_parts parts;   /* of the estimate */
+    double *runs;                 /* measured seconds, ascending; owned */
     size_t n_runs;
-    struct pm_estimate measured;   /* of these: p10, median, p90 */
-    double share;                  /* of the program's measured time */
-    double error;                  /* predicted / measured − 1; NAN: nothing was measured */
-    bool is_large;                 /* at least the least share */
-    bool inside;                   /* the measured median is between low and high */
-    double unknown_share;          /* of the operations: those without a cost */
-    double unrecorded_share;       /* of the accesses: those in no histogram */
+    struct pm_estimate measured; /* of these: p10, median, p90 */
+    double share;                /* of the program's measured time */
+    double error;                /* predicted / measured − 1; NAN: nothing was measured */
+    bool is_large;               /* at least the least share */
+    bool inside;                 /* the measured median is between low and high */
+    double unknown_share;        /* of the operations: those without a cost */
+    double unrecorded_share;     /* of the accesses: those in no histogram */
     double calls_out; /* executed calls to code that is not lifted, or through pointers */
 };
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "cmd/measuring.h"
-#include "cmd/validate_time.h"
+#include "cmd/validate/times.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -92,8 +92,9 @@ static bool is_same_file(const char *a, const char *b) {
 static const char *find_time_contradiction(const struct request *request) {
     const struct pm_measure_request *run = &request->run.request;
     if (!request->time)
-        return request->n_repetitions || request->measured ? "--repeat and --measured are for --time"
-                                                            : NULL;
+        return request->n_repetitions || request->measured
+                   ? "--repeat and --measured are for --time"
+                   : NULL;
     if (request->hierarchy || request->n_caches || run->blocks.n)
         return "--time compares seconds: it excludes --hierarchy, --caches and --block";
     if (run->build)
@@ -170,8 +171,9 @@ static int read_command_line(struct request *request, int argc, char **argv) {
     int status = pm_read_options(&line, argc, argv);
     request->measured_only = (request->hierarchy || request->measured) && line.n_arguments == 0;
     if (status == 0 && request->measured && line.n_arguments)
-        status = pm_usage_error("validate", "--measured FILE has the times, so that nothing is run: "
-                                            "give no command");
+        status =
+            pm_usage_error("validate", "--measured FILE has the times, so that nothing is run: "
+                                       "give no command");
     if (status == 0 && !request->measured_only)
         status = pm_measuring_check(&request->run, line.arguments);
     return status ? status : check(request);
@@ -444,9 +446,9 @@ static bool report_times(struct validating *v, struct pm_error *err) {
         for (size_t m = 0; timed && ok && m < on->n_machines; m++) {
             struct pm_prediction *prediction = prediction_with_ends(&v->sizes[i], m);
             pm_warn_of_time(&answer, prediction, on->machines[m], &warnings);
-            rows[n++] = (struct pm_timed_size){v->sizes[i].predicted, prediction,
-                                               (const struct pm_times *const *)timed->runs,
-                                               timed->n_runs};
+            rows[n++] =
+                (struct pm_timed_size){v->sizes[i].predicted, prediction,
+                                       (const struct pm_times *const *)timed->runs, timed->n_runs};
         }
     }
     if (ok && n)

@@ -1,6 +1,6 @@
 /* `pmodel validate --time`: what was timed at each size, and the report of it. */
-#ifndef PM_VALIDATE_TIME_H
-#define PM_VALIDATE_TIME_H
+#ifndef PM_VALIDATE_TIMES_H
+#define PM_VALIDATE_TIMES_H
 
 #include "cmd/cmd.h"
 
