@@ -52,8 +52,9 @@ holds "errors are of the median" \
 holds "the interval holds the prediction, and says whether it holds the time" \
     '.sizes[0].rows | all(.low_seconds <= .predicted_seconds and .predicted_seconds <= .high_seconds
        and (.inside == null or .inside == (.low_seconds <= .measured_seconds and .measured_seconds <= .high_seconds)))'
-holds "nests of both routines are large" \
-    '[.sizes[0].rows[] | select(.large) | .label | split("/")[0]] | unique == ["fill", "work"]'
+# `work` calls `tiny` so often that it may have no timer, either: then its time is in that of `main`.
+holds "the loop of one routine, and what holds the other, are large" \
+    '[.sizes[0].rows[] | select(.large) | .label | split("/")[0]] | unique | . == ["fill", "main"] or . == ["fill", "work"]'
 holds "a routine without a timer is no row, and its time is where it is called" \
     '.sizes[0].rows | all(.name != "tiny") and (.[-1].predicted_seconds < 0.01 * .[0].predicted_seconds)'
 check "the store with the models is only read" test "$before" = "$(sha256sum calls.pmdb)"
