@@ -82,6 +82,11 @@ static const struct pm_command commands[] = {
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"scale",
+     "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
+     "                    [--set NAME=VALUE]... [--per EXPR] [--min-percent P]\n"
+     "                    [--format table|json|csv|svg] [--wide] STORE",
+     "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"query",
      "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
@@ -101,6 +106,11 @@ static const struct pm_command commands[] = {
      "                       [--keep STORE]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...\n"
+     "       pmodel validate --time -s STORE -m MACHINE[,MACHINE]... [--set NAME=VALUE]...\n"
+     "                       [--repeat K] [--keep STORE] [--min-percent P] [--top N]\n"
+     "                       [--format table|json|csv] [--wide]\n"
+     "                       -P NAME=VALUES... [options of run] -- COMMAND [ARGUMENT]...\n"
+     "       pmodel validate --time --measured FILE -s STORE -m MACHINE[,MACHINE]...\n"
      "       pmodel validate --hierarchy -s STORE [--counts CLASSES] [--caches BLOCKS]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [[-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...]",

@@ -25,6 +25,7 @@
 #include "report/query/query.h"
 #include "sched/paths/paths.h"
 #include "sched/sched.h"
+#include "report/scale/scale.h"
 
 /* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
    per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
@@ -149,6 +150,17 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
                            const struct pm_validation_caches *caches,
                            const struct pm_validation *sizes, size_t n_sizes,
                            const struct pm_report_options *options);
+
+/* `pmodel validate --time`: for each size and machine predicted beside measured seconds, of the
+   program and of loop nests. */
+struct pm_timed_report {
+    const struct pm_structure *structure;
+    const struct pm_model_set *models;
+    const struct pm_timed_size *sizes; /* one for each size and machine */
+    size_t n_sizes;
+};
+void pm_report_validated_times(FILE *out, const struct pm_timed_report *report,
+                               const struct pm_report_options *options);
 
 /* `pmodel validate --hierarchy`: the errors of the model of the whole, of the sum of its routines'
    models, and of the sum of the models of edges and groups; and the routines that they come from.
