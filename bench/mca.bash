@@ -80,3 +80,38 @@ mca_cycles() {
         mca_some "$cpu" "$part"
     done
 }
+
+# mca_kinds FOLDER: what the loops that mca_cycles put there consist of: lines "number TAB kind TAB width of vectors TAB first instructions".
+# The kind is
+# division (also square roots) or gather where there are any, else what most vector instructions are, else move or integer.
+mca_kinds() {
+    cat "$1"/part.???.s | awk -v OFS='\t' '
+        function kind_of(name) {
+            if (name ~ /^v?(div|sqrt)[ps][sd]$|^i?div[bwlq]?$/) return "division"
+            if (name ~ /^v?p?(gather|scatter)/) return "gather"
+            if (name ~ /^v?(cvt|unpck|shuf|perm|pshuf|pshu|punpck|insert|extract|broadcast|pbroadcast|pinsr|pextr|blend|pblend|palign|movddup|movs[lh]dup|movhl|movlh|movmsk|pack)/) return "shuffle"
+            if (name ~ /^v?p?mov|^lea|^push|^pop|^prefetch/) return "move"
+            if (name ~ /^v?(add|sub|mul|max|min|fn?m|hadd|addsub|cmp|u?comis|and|or|xor|andn|round|rndscale|rcp|rsqrt)[a-z0-9]*[ps][sdh]$/) return "floating point"
+            if (name ~ /^v?p/) return "vector integer"
+            if (name ~ /^j/) return "branch"
+            return "integer"
+        }
+        function end(   k, most) {
+            best = n["move"] > n["integer"] ? "move" : "integer"
+            most = 0
+            for (k in n) if (k ~ /^(floating point|shuffle|vector integer)$/ && n[k] > most) { most = n[k]; best = k }
+            if (n["gather"]) best = "gather"
+            if (n["division"]) best = "division"
+            print number, best, width ? width : "-", text
+        }
+        /LLVM-MCA-BEGIN/ { number = $3; split("", n); width = 0; text = ""; lines = 0; next }
+        /LLVM-MCA-END/ { end(); next }
+        {
+            sub(/ *#.*/, "")
+            n[kind_of($1)]++
+            if (/%zmm/) width = 512; else if (/%ymm/ && width < 256) width = 256; else if (/%xmm/ && width < 128) width = 128
+            gsub(/[ \t]+/, " "); sub(/^ /, "")
+            if (++lines <= 8) text = text (lines > 1 ? "; " : "") $0
+            else if (lines == 9) text = text "; ..."
+        }'
+}

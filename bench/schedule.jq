@@ -12,13 +12,25 @@ def modulo_ten: ltrimstr("0x") | reduce (split("")[]) as $digit (0; (. * 16 + ($
 def sixteen_digits: ltrimstr("0x") | ("0" * (16 - length) // "") + .;
 def library_of: if IN("OpenBLAS", "FFTW", "GSL") then . else "applications" end;
 
+def ran: .result == "ran" and .cycles > 0;
+def width: (.cycles_high - .cycles_low) / .cycles;
+def is_narrow: ran and width < 0.1;
+
 # Of each library, and of the applications as one: loops that ran, with an 80% interval of less than a tenth of the figure; of several with
 # the same code the first; by hash, up to 150.  A tenth, those whose hash is a multiple of ten, is apart: nothing is tuned to it.
-def chosen: [.[] | .file as $file | .loops[] | select(.result == "ran" and .cycles > 0 and .cycles_high - .cycles_low < 0.1 * .cycles)
+def chosen: [.[] | .file as $file | .loops[] | select(is_narrow)
         | {library: ($file | library_of), $file, loop: .label, hash: (.hash | sixteen_digits), instructions, bytes, code,
            low: .cycles_low, cycles, high: .cycles_high}]
     | group_by(.library) | map(unique_by(.hash)[:most_of_a_library]) | add
     | to_entries | map(.value + {number: (.key + 1), apart: (.value.hash | modulo_ten == 0)});
+
+# Files of which a quarter of the loops are wide, where that leaves less than 150.
+def too_few: .[] | .file as $file | [.loops[] | select(ran)] | unique_by(.hash) | select(length > 0)
+    | (map(select(is_narrow)) | length) as $narrow | select($narrow < most_of_a_library and $narrow < 0.75 * length) | $file;
+# With what another run of a file found more exactly.
+def narrowed($again): ([$again.loops[] | {key: (.key + .address), value: .}] | from_entries) as $new
+    | map(if .file != $again.file then . else .loops |= map($new[.key + .address] as $other
+        | if ($other // {} | ran) and ((ran | not) or ($other | width) < width) then $other else . end) end);
 
 # As it is kept in the sources.
 def list: ["library", "file", "loop", "hash", "instructions", "bytes", "apart"],
@@ -61,8 +73,8 @@ def rank_correlation: if length < 3 then null else [(map(.[0]) | ranks), (map(.[
 # Errors of those rows that $of predicts.
 def errors(of): [.[] | of as $cycles | select($cycles != null) | error($cycles)];
 # {loops, median, p90} of what is not apart and of what is.
-def judged(of): {loops: (errors(of) | length), median: (errors(of) | median_of), p90: (errors(of) | p90),
-    apart: (map(select(.apart)) | {loops: (errors(of) | length), median: (errors(of) | median_of), p90: (errors(of) | p90)})};
+def judged_all(of): {loops: (errors(of) | length), median: (errors(of) | median_of), p90: (errors(of) | p90)};
+def judged(of): (map(select(.apart | not)) | judged_all(of)) + {apart: (map(select(.apart)) | judged_all(of))};
 # Those that both predict.
 def both($machine; $other): map(select(ours($machine) != null and theirs($other) != null));
 # How much the larger is above the smaller, of ours and theirs.
@@ -71,7 +83,7 @@ def differing($machine): both($machine; $machine) | map(select(apart_by($machine
 
 # ---- figures ----------------------------------------------------------------------------------------
 
-def at_most($name; $target): select(. != null) | {name: $name, value: ., unit: "relative error", $target, holds: (. <= $target)};
+def at_most($name; $target): select(. != null) | {name: $name, value: ., unit: (if $name | test("_vs_") then "ratio" else "relative error" end), $target, holds: (. <= $target)};
 def part_figures($prefix; $judged): $judged
     | (.median | at_most("\($prefix)_median"; 0.1)), (.p90 | at_most("\($prefix)_p90"; 0.25)),
       (.apart.median | at_most("\($prefix)_median_apart"; 0.1)), (.apart.p90 | at_most("\($prefix)_p90_apart"; 0.25));
@@ -79,3 +91,92 @@ def part_figures($prefix; $judged): $judged
 def over_theirs($machine; $shipped): both($machine; $shipped)
     | (errors(ours($machine)) | median_of) as $ours | (errors(theirs($shipped)) | median_of) as $theirs
     | if $ours == null or $theirs == null or $theirs == 0 then null else $ours / $theirs end;
+# Our cycles against those of the machines of LLVM: [{machine, cpu, counted}].
+def correlations($llvm): . as $rows | $llvm[] | .machine as $m | ($rows | both($m; $m)) as $common
+    | . + {loops: ($common | length), value: ($common | map([ours($m), theirs($m)]) | rank_correlation),
+       differing: ($common | map(select(apart_by($m) > 0.3)) | length)};
+
+def figures_of($shipped; $llvm): . as $rows
+    | ([$rows[] | select(any(.ours[]; .cycles != null))] | length | {name: "l1_loops", value: ., unit: "loops", target: 500, holds: (. >= 500)}),
+      part_figures("l1_loops"; judged(ours("probed"))), part_figures("l1_loops_shipped"; judged(ours($shipped))),
+      (over_theirs("probed"; $shipped) | at_most("l1_loops_vs_mca"; 1)),
+      (over_theirs($shipped; $shipped) | at_most("l1_loops_shipped_vs_mca"; 1)),
+      ([correlations($llvm) | select(.counted) | .value | numbers] | select(length > 0) | min
+        | {name: "mca_rank_correlation", value: ., unit: "Spearman's, the least of all processors", target: 0.8, holds: (. >= 0.8)});
+def schedule_figures($shipped; $llvm): [figures_of($shipped; $llvm)];
+
+# ---- differences from llvm-mca ----------------------------------------------------------------------
+
+# A class of loops: what holds them back by our prediction, kind of instructions, width of vectors.
+def class_of($machine): "\(.ours[$machine].bound // "?"), \(.kind), \(.width)";
+# Lines `BOUND, KIND, WIDTH: reason`, where `*` stands for any.
+def reasons: [split("\n")[] | select(test("^[^#]")) | capture("^(?<class>[^:]+): *(?<reason>.*)$") | .class |= split(", ")];
+def reason_of($known): split(", ") as $class
+    | first($known[] | select([.class, $class] | transpose | all(.[0] == "*" or .[0] == .[1])) | .reason) // "";
+
+def difference_rows($shipped; $llvm; $known): . as $rows
+    | [$llvm[].machine as $m | $rows | differing($m)[] | {machine: $m, class: class_of($m), longer: (ours($m) > theirs($m)),
+        nearer: (if $m == $shipped then error(ours($m)) <= error(theirs($m)) else null end)}]
+    | group_by(.class) | sort_by(-length) | map(.[0].class as $class
+        | [$class] + [$llvm[].machine as $m | "\(map(select(.machine == $m)) | length)"]
+          + ["\(map(select(.longer)) | length)", "\(map(select(.nearer == true)) | length) of \(map(select(.nearer != null)) | length)",
+             ($class | reason_of($known))]);
+
+# ---- the page ---------------------------------------------------------------------------------------
+
+def share: if . == null then "?" else percent end;
+def figure: if . == null then "?" else . * 1000 | round / 1000 | tostring end;
+def cycles: if . == null then "?" else two_digits end;
+def judged_row($name; of): judged(of) | [$name, "\(.loops)", (.median | share), (.p90 | share), "\(.apart.loops)", (.apart.median | share), (.apart.p90 | share)];
+def judged_head($first): [$first, "loops", "median", "90th percentile", "apart", "median", "90th percentile"];
+
+def sections($shipped; $llvm): . as $rows
+    | ([$rows[0].ours | keys[] | select(. != "probed")]) as $machines
+    | table(judged_head("predicted by");
+        (if $rows[0].ours.probed then [$rows | judged_row("pmodel, as probed"; ours("probed"))] else [] end)
+        + [$machines[] as $m | $rows | judged_row("pmodel, `\($m)`" + if $m == $shipped then " (the nearest)" else "" end; ours($m))]
+        + [$llvm[] as $l | $rows | judged_row("llvm-mca, `\($l.cpu)`" + if $l.machine == $shipped then " (the nearest)" else "" end; theirs($l.machine))]),
+      "",
+      (if $rows[0].ours.probed then "probed" else $shipped end) as $best
+      | ("By library, from the \(if $best == "probed" then "probed description" else "file `\($best)`" end), and llvm-mca's for `\($shipped)`:", "",
+         table(judged_head("");
+            [$rows | group_by(.library)[] | judged_row(.[0].library; ours($best)), judged_row("… llvm-mca"; theirs($shipped))]), "",
+         "By what holds a loop back, as it is predicted:", "",
+         table(judged_head("bound");
+            [$rows | map(select(ours($best) != null)) | group_by(.ours[$best].bound)[] | judged_row(.[0].ours[$best].bound // "?"; ours($best))]), "",
+         "By kind of instructions:", "",
+         table(judged_head("kind");
+            [$rows | group_by(.kind)[] | judged_row(.[0].kind; ours($best)), judged_row("… llvm-mca"; theirs($shipped))]), "",
+         "## The worst twenty", "",
+         ([$rows[] | select(ours($best) != null)] | sort_by(-error(ours($best)))[:20][]
+            | "- `\(.file)` \(.loop) (\(.hash)\(if .apart then ", apart" else "" end)): measured \(.cycles | cycles), predicted \(ours($best) | cycles) (\(.ours[$best].bound // "?")),"
+              + " llvm-mca \(theirs($shipped) // null | cycles); \(.instructions) instructions: `\(.text)`"));
+
+def not_predicted: [.[] | . as $row | .ours | to_entries[] | select(.value.cycles == null) | {machine: .key, why: .value.result}] | group_by([.machine, .why])
+    | map("\(.[0].machine): \(length) \(.[0].why)") | join("; ") | if . == "" then "none" else . end;
+
+def page($cpu; $shipped; $llvm; $text): . as $rows | ($text | reasons) as $known
+    | "# Schedules of loops",
+      "",
+      "Written by `make validate` (`bench/schedule.sh`) on \($cpu). Innermost loops run alone on this machine (`pmodel loops --time`), beside what",
+      "`pmodel schedule` predicts, and llvm-mca 19 of the same bytes. An error is |predicted − measured| / measured. The loops are chosen by a rule",
+      "(`chosen` in `bench/schedule.jq`) and listed in `bench/schedule_loops.tsv`; those *apart*, a tenth by their hash, are in the last three columns only.",
+      (if $rows[0].ours.probed then empty else "This processor has no probed description in `machines/measured/`." end),
+      "",
+      "## Against the measurement",
+      "",
+      ($rows | sections($shipped; $llvm)),
+      "",
+      "Loops without a prediction: \($rows | not_predicted).",
+      "",
+      "## Against llvm-mca",
+      "",
+      table(["machine", "llvm's", "loops", "rank correlation", "differ by more than 30%"];
+        [$rows | correlations($llvm) | ["`\(.machine)`", "`\(.cpu)`\(if .counted then "" else " (another processor's model)" end)", "\(.loops)", (.value | figure), "\(.differing)"]]),
+      "",
+      "Of llvm's figures \([$rows[].theirs[] | select(. == "unparsable")] | length) are missing because it does not know an instruction, \([$rows[].theirs[] | select(. == "time-out")] | length) because it took too long.",
+      "",
+      "Loops that differ by more than 30%, by what holds them back (our prediction), kind of instructions, and width of vectors; in how many ours is the larger figure;",
+      "in how many of those for `\($shipped)` ours is nearer to the measurement.",
+      "",
+      table(["class"] + [$llvm[].machine] + ["ours larger", "ours nearer", "reason"]; $rows | difference_rows($shipped; $llvm; $known));
