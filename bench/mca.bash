@@ -55,7 +55,8 @@ mca_some() {
     if [ -s "$loops.s" ]; then
         { mca_run "$cpu" "$loops.s" 100 >"$loops.100" && mca_run "$cpu" "$loops.s" 200 >"$loops.200"; } || status=$?
     else
-        : >"$loops.100" >"$loops.200"
+        : >"$loops.100"
+        : >"$loops.200"
     fi
     n=$(wc -l <"$loops")
     if [ "$status" -eq 0 ]; then

@@ -180,3 +180,22 @@ def page($cpu; $shipped; $llvm; $text): . as $rows | ($text | reasons) as $known
       "in how many of those for `\($shipped)` ours is nearer to the measurement.",
       "",
       table(["class"] + [$llvm[].machine] + ["ours larger", "ours nearer", "reason"]; $rows | difference_rows($shipped; $llvm; $known));
+
+# ---- initiation intervals ---------------------------------------------------------------------------
+
+# Lines of tests/truth/modulo_programs.c with the machine before them.
+def intervals: [split("\n")[] | select(. != "") | split("\t") | {machine: .[0], program: .[1], hash: .[2], nodes: (.[3] | tonumber), found: .[4], least: .[5], verdict: .[6]}];
+def verdicts($which): map(select(.verdict == $which)) | length;
+# Of those that are decided.
+def equal_share: (verdicts("equal") / ([length - verdicts("undecided"), 1] | max));
+def interval_figures($text): ($text | intervals) as $all
+    | [{name: "ii_loops", value: ($all | group_by(.machine) | map(length) | min // 0), unit: "loops, the fewest of all machines", target: 300},
+       {name: "ii_equal", value: ($all | equal_share), unit: "share", target: 0.95}] | map(.holds = (.value >= .target))
+    | . + [($all | verdicts("below")) | {name: "ii_below", value: ., unit: "loops", target: 0, holds: (. == 0)}];
+def interval_section($text): ($text | intervals) as $all
+    | "", "## Initiation intervals", "",
+      "Those of the modulo scheduler beside the least ones, which an integer program finds (`tests/truth/modulo_programs.c`, glpk): loops of the same files",
+      "with at most 24 nodes. *Undecided*: not within the time given; they count in neither share.", "",
+      table(["machine", "loops", "equal", "above", "below", "undecided", "share of equal ones"];
+        [$all | group_by(.machine)[] | [.[0].machine, "\(length)", "\(verdicts("equal"))", "\(verdicts("above"))", "\(verdicts("below"))",
+            "\(verdicts("undecided"))", (equal_share | percent)]]);

@@ -94,10 +94,31 @@ by_machine theirs >"$folder/theirs"
 jq_here -c --slurpfile ours "$folder/ours" --slurpfile theirs "$folder/theirs" --rawfile kinds "$folder/kinds" \
     'with_predictions($ours[0]) | with_theirs($theirs[0]) | with_kinds($kinds)' "$folder/chosen.json" >"$BUILD/schedule.json"
 
+# ---- initiation intervals ---------------------------------------------------------------------------
+
+# Of small loops of the same files, those of the modulo scheduler beside the least ones, by an integer program.
+modulo_loops=300 modulo_seconds=5
+: >"$folder/intervals"
+TMP=$folder
+# shellcheck disable=SC2034 # truth_tool reads it
+TOP=$top TRUTH_LIBRARIES="machines sched fit"
+# shellcheck source=tests/truth/tools.sh
+. "$top/tests/truth/tools.sh"
+truth_tool modulo_programs
+mapfile -t files < <(for name in $(jq -r '[.[].file] | unique[]' "$folder/chosen.json"); do alone_arguments "$name" | tail -1; done)
+for machine in icelake-sp zen4 itanium2; do
+    say "$machine: least initiation intervals by an integer program"
+    "$folder/modulo_programs" "$top/machines/$machine.conf" "$modulo_loops" "$modulo_seconds" 0 "${files[@]}" 2>"$folder/modulo.$machine" |
+        sed "s/^/$machine\t/" >>"$folder/intervals"
+    say "$(tail -1 "$folder/modulo.$machine")"
+done
+
 # ---- figures and page -------------------------------------------------------------------------------
 
-jq_here --arg shipped "$shipped" --slurpfile llvm "$folder/llvm" 'schedule_figures($shipped; $llvm[0])' "$BUILD/schedule.json" >"$BUILD/schedule_figures.json"
+jq_here --arg shipped "$shipped" --slurpfile llvm "$folder/llvm" --rawfile intervals "$folder/intervals" \
+    'schedule_figures($shipped; $llvm[0]) + interval_figures($intervals)' "$BUILD/schedule.json" >"$BUILD/schedule_figures.json"
 jq_here -r --arg cpu "$(cpu_name) ($cpu)" --arg shipped "$shipped" --slurpfile llvm "$folder/llvm" \
-    --rawfile reasons "$here/schedule_differences.conf" 'page($cpu; $shipped; $llvm[0]; $reasons)' "$BUILD/schedule.json" >"$top/docs/schedule.md"
+    --rawfile reasons "$here/schedule_differences.conf" --rawfile intervals "$folder/intervals" \
+    'page($cpu; $shipped; $llvm[0]; $reasons), interval_section($intervals)' "$BUILD/schedule.json" >"$top/docs/schedule.md"
 jq -r '.[] | "\(.name) \(.value)"' "$BUILD/schedule_figures.json"
 say "figures in $BUILD/schedule_figures.json, tables in $top/docs/schedule.md"
