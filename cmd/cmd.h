@@ -31,6 +31,7 @@ int pm_cmd_plan(int argc, char **argv);
 int pm_cmd_bound(int argc, char **argv);
 int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_model(int argc, char **argv);
+int pm_cmd_schedule(int argc, char **argv);
 int pm_cmd_report(int argc, char **argv);
 int pm_cmd_query(int argc, char **argv);
 int pm_cmd_export(int argc, char **argv);

@@ -23,6 +23,8 @@
 #include "report/export/export.h"
 #include "report/options.h"
 #include "report/query/query.h"
+#include "sched/paths/paths.h"
+#include "sched/sched.h"
 
 /* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
    per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
@@ -96,6 +98,22 @@ bool pm_mix_level_from_name(const char *name, enum pm_mix_level *level);
 const char *pm_mix_level_word(enum pm_mix_level level); /* "routine" */
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
                    const char *routine, const struct pm_report_options *options);
+
+/* `pmodel schedule`: what holds loops back when nothing misses. */
+struct pm_schedules_report {
+    const struct pm_structure *structure;
+    const struct pm_machine *machine;
+    const struct pm_loop_schedules *schedules;
+    const struct pm_code_files *files; /* NULL: no code */
+    const struct pm_graph *graphs;     /* per schedule, for JSON; NULL: not asked for */
+};
+/* All of them, a line each. */
+void pm_report_schedules(FILE *out, const struct pm_schedules_report *report,
+                         const struct pm_report_options *options);
+/* One: its instructions by units, bounds, causes, gains.  DETAIL is of schedules->items[0]. */
+void pm_report_schedule(FILE *out, const struct pm_schedules_report *report,
+                        const struct pm_path_detail *detail,
+                        const struct pm_report_options *options);
 
 /* `pmodel loops --time`: innermost loops with the cycles of an iteration, measured alone, or why
    they were not. */

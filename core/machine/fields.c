@@ -53,6 +53,7 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, clock_hz, "clock_mhz", REAL, "MHz", 1, 1e5, .scale = 1e6, NEEDED),
     FIGURE(pm_machine, cores, "cores", WHOLE, "", 1, 1e5),
     FIGURE(pm_machine, issue_width, "issue_width", REAL, "operations/cycle", 0.1, 64, NEEDED),
+    FIGURE(pm_machine, fetch_width, "fetch_width", REAL, "operations/cycle", 0.1, 64),
     FIGURE(pm_machine, retire_width, "retire_width", REAL, "operations/cycle", 0.1, 64),
     FIGURE(pm_machine, vector_width_bits, "vector_width", WHOLE, "bits", 8, 65536, POWER_OF_TWO,
            NEEDED),

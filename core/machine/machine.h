@@ -238,6 +238,8 @@ struct pm_machine {
     double clock_hz;
     uint32_t cores;
     double issue_width;         /* operations that can issue in a cycle */
+    double fetch_width;         /* slots that are fetched in a cycle, up to a jump that is taken; 0
+                                   unknown */
     double retire_width;        /* 0 unknown */
     uint32_t vector_width_bits; /* widest operation; wider ones are split */
     bool out_of_order;

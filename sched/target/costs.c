@@ -8,7 +8,7 @@
    unit but no issue slot, and an instruction that fuses with the branch behind it takes nothing.
    What renaming eliminates takes a slot only.
    An operation of a program for another ISA adds what the machine file's `foreign` sections say. */
-#include "sched/schedule.h"
+#include "sched/target/target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -212,9 +212,10 @@ void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_n
         return;
     }
     if (is_eliminated(target, op))
-        *need = (struct pm_need){.known = true, .slots = need->slots};
+        *need = (struct pm_need){.known = true, .eliminated = true, .slots = need->slots};
     else if (fuses_with_branch(target, op))
-        *need = (struct pm_need){.known = true};
+        *need = (struct pm_need){
+            .known = true, .fused = true, .latency_cycles = need->latency_cycles};
     else if (machine->fuses_memory && feeds_its_instruction(target, op))
         need->slots = 0;
 }

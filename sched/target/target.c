@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/schedule.h"
+#include "sched/target/target.h"
 
 enum { MAX_UNIONS = 4096 };
 

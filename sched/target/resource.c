@@ -16,7 +16,7 @@
    Marin & Mellor-Crummey 2004, section 2.4, for units, latency and repeat rate. */
 #include <glpk.h>
 
-#include "sched/schedule.h"
+#include "sched/target/target.h"
 
 static double demand_within(const struct pm_target_machine *target, const struct pm_demand *demand,
                             size_t u) {
