@@ -1,26 +1,31 @@
-/* The least initiation interval of loops by an integer program, beside that of the modulo scheduler.
+/* The least initiation interval of loops by an integer program, beside that of the modulo
+   scheduler.
 
        modulo_programs MACHINE MOST_LOOPS SECONDS SHIFT PROGRAM...
 
-   Takes the innermost loops of the programs, of those with the same code the first, with at most 24
-   nodes in the dependence graph of their hottest path.  For an interval T a schedule exists if
+   MACHINE is a file with instruction classes beside it.  Takes the innermost loops of the programs,
+   of those with the same code the first, with at most 24 nodes in the dependence graph of their
+   hottest path.  A node is executed in one of its ways, and is done when all micro-operations of
+   that have begun (its end).  For an interval T a schedule exists if there are whole cycles t of
+   all micro-operations and ends so that
 
-       t_j + T·distance − t_i  ≥  latency            for each edge from i to j, t whole cycles;
-       the slots of the nodes with t_i ≡ c (mod T)  ≤  width            for each cycle c below T;
-       each node is executed in one of its ways, each micro-operation of it on one of its units,
-       and of a unit no cycle (mod T) is reserved twice.
+       t_m + T·distance − t_end  ≥  cycles     for each edge, from the end of a node to each
+   micro-operation m of another; t_end  ≥  t_m                           for each micro-operation of
+   a node; the slots of the nodes whose first micro-operation has t ≡ c (mod T)  ≤  width      for
+   each cycle c below T; each micro-operation has one of its units, and of a unit no cycle (mod T)
+   is reserved twice.
 
-   The program has a binary column for each node, way and cycle c, a whole number of intervals k_i
-   for each node (t_i = c_i + T·k_i), and a share of each unit that a micro-operation may take.  The
+   The program has a binary column for each micro-operation or end and each cycle c, a whole number
+   k of intervals (t = c + T·k), and the share of each unit that a micro-operation may take.  The
    edges are written as one row for each cycle, which makes the relaxation tight: A. E. Eichenberger
    and E. S. Davidson, Efficient Formulation for Optimal Modulo Schedulers, PLDI 1997.  glpk solves
    it, for each interval below the scheduler's until not even the relaxation has a solution, and for
    the scheduler's own.  A solution is checked against the definition above once more.
 
    Prints for each loop, between tabulators: program, hash of the path's bytes, nodes, the interval
-   of the scheduler and the least one (0: not known), and `equal`, `above`, `below` (no schedule with
-   the scheduler's interval exists: its fault) or `undecided` (not within SECONDS).  SHIFT is added to
-   the scheduler's interval first, to show that the comparison fails where it has to. */
+   of the scheduler and the least one (0: not known), and `equal`, `above`, `below` (no schedule
+   with the scheduler's interval exists: its fault) or `undecided` (not within SECONDS).  SHIFT is
+   added to the scheduler's interval first, to show that the comparison fails where it has to. */
 #include <glpk.h>
 #include <inttypes.h>
 #include <math.h>
@@ -38,13 +43,21 @@ enum { MOST_NODES = 24 };
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
+/* What has a time: a micro-operation of one of a node's ways, or the node's end. */
+struct op {
+    uint32_t node;
+    const struct pm_micro *micro; /* NULL: needs no unit */
+    double slots;
+    int first_column, stage; /* one column for each cycle; k */
+};
+
 struct program {
     const struct pm_graph *graph;
     int interval;
     double width;
     glp_prob *lp;
-    int *first_column; /* of each node: way by way, cycle by cycle */
-    int first_stage;   /* column of k of node 0 */
+    PM_ARRAY(struct op, ops);
+    uint32_t first_op[MOST_NODES + 1], end[MOST_NODES]; /* of each node */
     PM_ARRAY(int, columns);
     PM_ARRAY(double, values);
 };
@@ -72,123 +85,161 @@ static void end_row(struct program *p, int kind, double low, double high) {
     glp_set_mat_row(p->lp, row, (int)p->n_columns - 1, p->columns, p->values);
 }
 
-static unsigned ways_of(const struct pm_node *node) { return node->n_ways ? node->n_ways : 1; }
-
-static int column_of(const struct program *p, uint32_t node, unsigned way, int cycle) {
-    return p->first_column[node] + (int)way * p->interval + cycle;
-}
-
-/* Adds VALUE to the columns that say that NODE begins in CYCLE. */
-static void put_begin(struct program *p, uint32_t node, int cycle, double value) {
-    for (unsigned way = 0; way < ways_of(&p->graph->nodes[node]); way++)
-        put(p, column_of(p, node, way, cycle), value);
-}
-
 static int whole(double cycles) { return (int)ceil(cycles - 1e-6); }
 
-static void add_nodes(struct program *p) {
-    const struct pm_graph *graph = p->graph;
-    int most_stages = 2;
-    for (size_t e = 0; e < graph->n_waits; e++)
-        most_stages += whole(graph->waits[e].cycles) / p->interval + 1;
-    for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        int n = (int)ways_of(&graph->nodes[i]) * p->interval;
-        p->first_column[i] = glp_add_cols(p->lp, n);
-        begin_row(p);
-        for (int c = 0; c < n; c++) {
-            glp_set_col_kind(p->lp, p->first_column[i] + c, GLP_BV);
-            put(p, p->first_column[i] + c, 1);
-        }
-        end_row(p, GLP_FX, 1, 1);
+/* Adds OP with its columns to the row that is being made. */
+static void add_op(struct program *p, struct op op) {
+    op.first_column = glp_add_cols(p->lp, p->interval);
+    for (int c = 0; c < p->interval; c++) {
+        glp_set_col_kind(p->lp, op.first_column + c, GLP_BV);
+        put(p, op.first_column + c, 1);
     }
-    p->first_stage = glp_add_cols(p->lp, (int)graph->n_nodes);
-    for (int i = 0; i < (int)graph->n_nodes; i++) {
-        glp_set_col_kind(p->lp, p->first_stage + i, GLP_IV);
-        /* Schedules can be shifted as a whole. */
-        glp_set_col_bnds(p->lp, p->first_stage + i, i ? GLP_DB : GLP_FX, i ? -most_stages : 0,
-                         i ? most_stages : 0);
+    op.stage = glp_add_cols(p->lp, 1);
+    glp_set_col_kind(p->lp, op.stage, GLP_IV);
+    *PM_PUSH(p, ops) = op;
+}
+
+/* One of the ways of a node is taken: the first micro-operations of all ways are executed once
+   together, and every other one as often as the first of its way. */
+static void add_ways(struct program *p, uint32_t i) {
+    const struct pm_node *node = &p->graph->nodes[i];
+    struct op firsts[64];
+    unsigned n_firsts = 0;
+    for (unsigned w = 0; w < node->n_ways; w++) {
+        const struct pm_way *way = &p->graph->ways[node->first_way + w];
+        uint32_t first = (uint32_t)p->n_ops;
+        for (uint32_t m = 0; m < way->n_micros; m++) {
+            begin_row(p);
+            add_op(p, (struct op){.node = i,
+                                  .micro = &p->graph->micros[way->first_micro + m],
+                                  .slots = m == 0 ? node->slots : 0});
+            for (int c = 0; m > 0 && c < p->interval; c++)
+                put(p, p->ops[first].first_column + c, -1);
+            if (m > 0)
+                end_row(p, GLP_FX, 0, 0);
+        }
+        firsts[n_firsts++] = p->ops[first];
     }
     begin_row(p);
-    put_begin(p, 0, 0, 1);
+    for (unsigned w = 0; w < n_firsts; w++)
+        for (int c = 0; c < p->interval; c++)
+            put(p, firsts[w].first_column + c, 1);
     end_row(p, GLP_FX, 1, 1);
 }
 
-/* If i begins in cycle c or later, j, in a cycle that is not behind (c + latency − 1) mod T, is in a
-   stage that is late enough.  False: an edge to itself that no schedule satisfies. */
-static bool add_waits(struct program *p) {
-    int interval = p->interval;
-    for (size_t e = 0; e < p->graph->n_waits; e++) {
-        const struct pm_wait *wait = &p->graph->waits[e];
-        int latency = whole(wait->cycles);
-        if (wait->is_hidden)
-            continue;
-        if (wait->from == wait->to) {
-            if (latency > interval * wait->distance)
-                return false;
-            continue;
-        }
-        for (int c = 0; c < interval; c++) {
-            int last = c + latency - 1 + interval; /* never negative */
+static void add_nodes(struct program *p) {
+    for (uint32_t i = 0; i < p->graph->n_nodes; i++) {
+        const struct pm_node *node = &p->graph->nodes[i];
+        p->first_op[i] = (uint32_t)p->n_ops;
+        if (node->n_ways)
+            add_ways(p, i);
+        if (p->n_ops - p->first_op[i] != 1) {
             begin_row(p);
-            for (int z = c; z < interval; z++)
-                put_begin(p, wait->from, z, 1);
-            for (int z = 0; z <= last % interval; z++)
-                put_begin(p, wait->to, z, 1);
-            put(p, p->first_stage + (int)wait->from, 1);
-            put(p, p->first_stage + (int)wait->to, -1);
-            end_row(p, GLP_UP, 0, wait->distance - (last / interval - 1) + 1);
+            add_op(p, (struct op){.node = i, .slots = node->n_ways ? 0 : node->slots});
+            end_row(p, GLP_FX, 1, 1);
         }
+        p->end[i] = (uint32_t)p->n_ops - 1;
+    }
+    p->first_op[p->graph->n_nodes] = (uint32_t)p->n_ops;
+}
+
+/* Schedules can be shifted as a whole, so that one end is at cycle 0; no stage is further from it
+   than all latencies together. */
+static void bound_stages(struct program *p) {
+    int most = 2 + (int)p->n_ops;
+    for (size_t e = 0; e < p->graph->n_waits; e++)
+        most += whole(p->graph->waits[e].cycles) / p->interval;
+    for (size_t o = 0; o < p->n_ops; o++)
+        glp_set_col_bnds(p->lp, p->ops[o].stage, GLP_DB, -most, most);
+    const struct op *first = &p->ops[p->end[0]];
+    glp_set_col_bnds(p->lp, first->stage, GLP_FX, 0, 0);
+    glp_set_col_bnds(p->lp, first->first_column, GLP_FX, 1, 1);
+}
+
+/* If FROM is in cycle c or later, TO, in a cycle that is not behind (c + latency − 1) mod T, is in
+   a stage that is late enough.  False: an edge to itself that no schedule satisfies. */
+static bool add_edge(struct program *p, uint32_t from, uint32_t to, int latency, int distance) {
+    const struct op *first = &p->ops[from], *second = &p->ops[to];
+    int interval = p->interval;
+    if (from == to)
+        return latency <= interval * distance;
+    for (int c = 0; c < interval; c++) {
+        int last = c + latency - 1 + interval; /* never negative */
+        begin_row(p);
+        for (int z = c; z < interval; z++)
+            put(p, first->first_column + z, 1);
+        for (int z = 0; z <= last % interval; z++)
+            put(p, second->first_column + z, 1);
+        put(p, first->stage, 1);
+        put(p, second->stage, -1);
+        end_row(p, GLP_UP, 0, distance - (last / interval - 1) + 1);
     }
     return true;
+}
+
+static bool add_edges(struct program *p) {
+    bool possible = true;
+    for (uint32_t i = 0; i < p->graph->n_nodes; i++)
+        for (uint32_t o = p->first_op[i]; o < p->end[i]; o++)
+            add_edge(p, o, p->end[i], 0, 0);
+    for (size_t e = 0; e < p->graph->n_waits; e++) {
+        const struct pm_wait *wait = &p->graph->waits[e];
+        /* The end itself waits for nothing but its micro-operations, where it has any. */
+        uint32_t last =
+            p->first_op[wait->to] == p->end[wait->to] ? p->end[wait->to] + 1 : p->end[wait->to];
+        for (uint32_t o = p->first_op[wait->to]; o < last && !wait->is_hidden; o++)
+            possible &= add_edge(p, p->end[wait->from], o, whole(wait->cycles), wait->distance);
+    }
+    return possible;
 }
 
 static void add_width(struct program *p) {
     for (int c = 0; c < p->interval && p->width > 0; c++) {
         begin_row(p);
-        for (uint32_t i = 0; i < p->graph->n_nodes; i++)
-            if (p->graph->nodes[i].slots > 0)
-                put_begin(p, i, c, p->graph->nodes[i].slots);
+        for (size_t o = 0; o < p->n_ops; o++)
+            if (p->ops[o].slots > 0)
+                put(p, p->ops[o].first_column + c, p->ops[o].slots);
         end_row(p, GLP_UP, 0, p->width);
     }
 }
 
-/* A column for each micro-operation, unit and cycle in which its node begins; for each unit and
-   cycle a row.  All of one cycle: shares of units can be rounded to whole ones (an assignment), so
-   that they need not be integers. */
-static void add_units(struct program *p) {
-    const struct pm_graph *graph = p->graph;
-    struct {
-        PM_ARRAY(int, columns);
-        PM_ARRAY(double, values);
-    } *reserved = pm_alloc((size_t)PM_MACHINE_MAX_UNITS * p->interval, sizeof *reserved);
-    for (uint32_t i = 0; i < graph->n_nodes; i++)
-        for (unsigned w = 0; w < graph->nodes[i].n_ways; w++) {
-            const struct pm_way *way = &graph->ways[graph->nodes[i].first_way + w];
-            for (uint32_t m = way->first_micro; m < way->first_micro + way->n_micros; m++) {
-                const struct pm_micro *micro = &graph->micros[m];
-                int busy = whole(micro->busy_cycles), start = whole(micro->start_cycle);
-                for (int c = 0; c < p->interval; c++) {
-                    begin_row(p);
-                    put(p, column_of(p, i, w, c), -1);
-                    for (unsigned u = 0; u < PM_MACHINE_MAX_UNITS; u++) {
-                        if (!(micro->units >> u & 1))
-                            continue;
-                        int column = glp_add_cols(p->lp, 1);
-                        glp_set_col_kind(p->lp, column, busy > 1 ? GLP_BV : GLP_CV);
-                        if (busy <= 1)
-                            glp_set_col_bnds(p->lp, column, GLP_DB, 0, 1);
-                        put(p, column, 1);
-                        for (int b = 0; b < busy; b++) {
-                            size_t at = (size_t)u * p->interval + (size_t)((c + start + b) % p->interval);
-                            *PM_PUSH(&reserved[at], columns) = column;
-                            *PM_PUSH(&reserved[at], values) = 1;
-                        }
-                    }
-                    end_row(p, GLP_FX, 0, 0);
-                }
+struct reservations {
+    PM_ARRAY(int, columns);
+};
+
+/* A column for each micro-operation, cycle and unit; RESERVED: those that hold each unit in each
+   cycle.  Where all take one cycle, shares of units can be rounded to whole ones (an assignment),
+   so that they need not be integers. */
+static void add_choice_of_unit(struct program *p, const struct op *op,
+                               struct reservations *reserved) {
+    int busy = whole(op->micro->busy_cycles), start = whole(op->micro->start_cycle);
+    for (int c = 0; c < p->interval; c++) {
+        begin_row(p);
+        put(p, op->first_column + c, -1);
+        for (unsigned u = 0; u < PM_MACHINE_MAX_UNITS; u++) {
+            if (!(op->micro->units >> u & 1))
+                continue;
+            int column = glp_add_cols(p->lp, 1);
+            glp_set_col_kind(p->lp, column, busy > 1 ? GLP_BV : GLP_CV);
+            if (busy <= 1)
+                glp_set_col_bnds(p->lp, column, GLP_DB, 0, 1);
+            put(p, column, 1);
+            for (int b = 0; b < busy; b++) {
+                int at = (c + start + b) % p->interval;
+                *PM_PUSH(&reserved[(int)u * p->interval + at], columns) = column;
             }
         }
-    for (size_t at = 0; at < (size_t)PM_MACHINE_MAX_UNITS * p->interval; at++) {
+        end_row(p, GLP_FX, 0, 0);
+    }
+}
+
+static void add_units(struct program *p) {
+    size_t n = (size_t)PM_MACHINE_MAX_UNITS * (size_t)p->interval;
+    struct reservations *reserved = pm_alloc(n, sizeof *reserved);
+    for (size_t o = 0; o < p->n_ops; o++)
+        if (p->ops[o].micro)
+            add_choice_of_unit(p, &p->ops[o], reserved);
+    for (size_t at = 0; at < n; at++) {
         if (reserved[at].n_columns) {
             begin_row(p);
             for (size_t k = 0; k < reserved[at].n_columns; k++)
@@ -196,7 +247,6 @@ static void add_units(struct program *p) {
             end_row(p, GLP_UP, 0, 1);
         }
         free(reserved[at].columns);
-        free(reserved[at].values);
     }
     free(reserved);
 }
@@ -205,37 +255,43 @@ static void add_units(struct program *p) {
 
 enum answer { NO, NOT_EVEN_RELAXED, YES, UNDECIDED };
 
-static bool column_is_set(const struct program *p, int column) {
-    return glp_mip_col_val(p->lp, column) > 0.5;
+static void stop(const char *what) {
+    fprintf(stderr, "modulo_programs: the solution breaks %s\n", what);
+    exit(3);
 }
 
-/* The dependences and the width of the solution as they are defined; a contradiction is a fault of
-   this program. */
-static void check_solution(const struct program *p) {
-    const struct pm_graph *graph = p->graph;
-    long begins[MOST_NODES];
-    double *slots = pm_alloc((size_t)p->interval, sizeof *slots);
-    for (uint32_t i = 0; i < graph->n_nodes; i++)
-        for (int c = 0; c < (int)ways_of(&graph->nodes[i]) * p->interval; c++)
-            if (column_is_set(p, p->first_column[i] + c)) {
-                begins[i] = c % p->interval +
-                            p->interval * lround(glp_mip_col_val(p->lp, p->first_stage + (int)i));
-                slots[c % p->interval] += graph->nodes[i].slots;
-            }
-    for (size_t e = 0; e < graph->n_waits; e++) {
-        const struct pm_wait *wait = &graph->waits[e];
-        if (!wait->is_hidden &&
-            begins[wait->to] + p->interval * wait->distance - begins[wait->from] <
-                whole(wait->cycles)) {
-            fprintf(stderr, "modulo_programs: the solution breaks a dependence\n");
-            exit(3);
-        }
-    }
+/* False: of a way that is not taken. */
+static bool begins(const struct program *p, size_t o, long *cycle) {
+    const struct op *op = &p->ops[o];
     for (int c = 0; c < p->interval; c++)
-        if (p->width > 0 && slots[c] > p->width + 1e-6) {
-            fprintf(stderr, "modulo_programs: the solution breaks the width\n");
-            exit(3);
+        if (glp_mip_col_val(p->lp, op->first_column + c) > 0.5) {
+            *cycle = c + p->interval * lround(glp_mip_col_val(p->lp, op->stage));
+            return true;
         }
+    return false;
+}
+
+/* Dependences and width of the solution as they are defined; a contradiction is a fault of this
+   program. */
+static void check_solution(const struct program *p) {
+    double *slots = pm_alloc((size_t)p->interval, sizeof *slots);
+    long from, to;
+    for (size_t o = 0; o < p->n_ops; o++)
+        if (begins(p, o, &to)) {
+            long cycle = (to % p->interval + p->interval) % p->interval;
+            slots[cycle] += p->ops[o].slots;
+            if (p->width > 0 && slots[cycle] > p->width + 1e-6)
+                stop("the width");
+            if (!begins(p, p->end[p->ops[o].node], &from) || from < to)
+                stop("an end");
+        }
+    for (size_t e = 0; e < p->graph->n_waits; e++) {
+        const struct pm_wait *wait = &p->graph->waits[e];
+        for (uint32_t o = p->first_op[wait->to]; o <= p->end[wait->to] && !wait->is_hidden; o++)
+            if (begins(p, o, &to) && begins(p, p->end[wait->from], &from) &&
+                to + p->interval * wait->distance - from < whole(wait->cycles))
+                stop("a dependence");
+    }
     free(slots);
 }
 
@@ -268,20 +324,18 @@ static enum answer solve(struct program *p, double seconds) {
 /* Is there a schedule of GRAPH that begins an iteration every INTERVAL cycles? */
 static enum answer has_schedule(const struct pm_graph *graph, double width, int interval,
                                 double seconds) {
-    int first_column[MOST_NODES];
-    struct program p = {.graph = graph,
-                        .interval = interval,
-                        .width = width,
-                        .lp = glp_create_prob(),
-                        .first_column = first_column};
+    struct program p = {
+        .graph = graph, .interval = interval, .width = width, .lp = glp_create_prob()};
     enum answer answer = NOT_EVEN_RELAXED;
     add_nodes(&p);
-    if (add_waits(&p)) {
+    bound_stages(&p);
+    if (add_edges(&p)) {
         add_width(&p);
         add_units(&p);
         answer = solve(&p, seconds);
     }
     glp_delete_prob(p.lp);
+    free(p.ops);
     free(p.columns);
     free(p.values);
     return answer;
@@ -326,6 +380,7 @@ static bool is_defined(const struct pm_graph *graph, double width) {
 
 struct request {
     const struct pm_machine *machine;
+    const char *classes_folder;
     long most_loops, n_loops, n_left_out;
     double seconds;
     int shift;
@@ -354,7 +409,8 @@ static void judge_loop(struct request *request, const char *program, uint64_t ha
     }
     pm_modulo_schedule(graph, width, &options, &modulo);
     int found = (int)modulo.interval_cycles + request->shift;
-    const char *verdict = found > 0 ? judge(graph, width, found, request->seconds, &least) : "below";
+    const char *verdict =
+        found > 0 ? judge(graph, width, found, request->seconds, &least) : "below";
     printf("%s\t%016" PRIx64 "\t%zu\t%d\t%d\t%s\n", program, hash, graph->n_nodes, found, least,
            verdict);
     fflush(stdout);
@@ -362,7 +418,8 @@ static void judge_loop(struct request *request, const char *program, uint64_t ha
 }
 
 static bool judge_program(struct request *request, const char *program, struct pm_error *err) {
-    struct pm_lifted *lifted = pm_lift(program, NULL, err);
+    const struct pm_lift_options how = {.classes_folder = request->classes_folder};
+    struct pm_lifted *lifted = pm_lift(program, &how, err);
     if (!lifted)
         return false;
     const struct pm_structure *structure = pm_lifted_structure(lifted);
@@ -407,8 +464,15 @@ int main(int argc, char **argv) {
         return 2;
     }
     struct pm_machine *machine = pm_machine_read(argv[1], &err);
-    struct request request = {
-        .machine = machine, .most_loops = atol(argv[2]), .seconds = atof(argv[3]), .shift = atoi(argv[4])};
+    char *folder = pm_strdup(argv[1]);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    struct request request = {.classes_folder = slash ? folder : ".",
+                              .machine = machine,
+                              .most_loops = atol(argv[2]),
+                              .seconds = atof(argv[3]),
+                              .shift = atoi(argv[4])};
     bool good = machine != NULL;
     glp_term_out(GLP_OFF);
     for (int i = 5; i < argc && good; i++)
@@ -416,8 +480,10 @@ int main(int argc, char **argv) {
     if (!good)
         fprintf(stderr, "modulo_programs: %s\n", err.text);
     else
-        fprintf(stderr, "%ld loops, %ld left out: parts of cycles, or more slots than a cycle has\n",
+        fprintf(stderr,
+                "%ld loops, %ld left out: parts of cycles, or more slots than a cycle has\n",
                 request.n_loops, request.n_left_out);
+    free(folder);
     free(request.seen);
     pm_machine_free(machine);
     return good ? 0 : 2;
