@@ -35,7 +35,8 @@ jq_here() {
 [ -s "$BUILD/loops_alone.json" ] || bash "$here/loops_alone.sh"
 cp "$BUILD/loops_alone.json" "$folder/alone.json"
 
-for _ in 1 2; do
+# AGAIN=0: what was disturbed stays so.
+for ((round = 0; round < ${AGAIN:-2}; round++)); do
     for name in $(jq_here -r too_few "$folder/alone.json"); do
         say "$name: much was disturbed; run its loops alone again"
         run_alone "$name" >"$folder/again"
@@ -57,12 +58,14 @@ done <"$here/schedule_machines.conf")
 probed=$top/machines/measured/$cpu.conf
 [ -s "$probed" ] || probed=$BUILD/probe/1.conf
 
-# schedules MACHINE: of all files that the chosen loops are in, into MACHINE's file, by hash.
+# schedules MACHINE RESULT: of the routines that the chosen loops are in, by hash.  Where code is inlined, as in the applications, the
+# name of a loop need not be a routine's: there all are scheduled.
 schedules() {
-    local machine=$1 result=$2 name arguments
+    local machine=$1 result=$2 name routines
     for name in $(jq -r '[.[].file] | unique[]' "$folder/chosen.json"); do
-        mapfile -t arguments < <(alone_arguments "$name")
-        pmodel schedule "${arguments[@]}" --all -m "$machine" --format json
+        routines=$(jq -r --arg name "$name" '[.[] | select(.file == $name and .library != "applications") | .loop | split("/")[0]] | unique | join(",")' \
+            "$folder/chosen.json")
+        pmodel schedule "$(alone_arguments "$name" | tail -1)" --all ${routines:+--routine "$routines"} -m "$machine" --format json
     done | jq_here -s -c by_hash - >"$result"
 }
 

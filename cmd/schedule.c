@@ -12,7 +12,7 @@
 #include "sched/sched.h"
 
 struct request {
-    const char *path, *loop, *assembler, *hex;
+    const char *path, *loop, *routine, *assembler, *hex;
     bool all, pessimistic, graph;
     struct pm_parameters at;
     struct pm_machine_list on;
@@ -70,10 +70,29 @@ static bool open_program(const char *path, struct source *source, struct pm_erro
 
 /* ---- which loops ----------------------------------------------------------------------------- */
 
+/* Of the routines that are asked for. */
+static bool *innermost_loops(const struct request *request, const struct pm_structure *structure,
+                             struct pm_error *err) {
+    uint32_t n_named;
+    bool *routines = pm_routines_named(structure, request->routine, &n_named);
+    bool *wanted = pm_innermost_loops(structure);
+    for (uint32_t s = 0; s < structure->n_scopes; s++)
+        wanted[s] = wanted[s] && (!routines || routines[structure->scopes[s].routine]);
+    free(routines);
+    if (request->routine && n_named == 0) {
+        pm_fail(err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)", request->path,
+                request->routine, request->path);
+        pm_fail_nearest_routine(err, structure, request->routine);
+        free(wanted);
+        return NULL;
+    }
+    return wanted;
+}
+
 static bool *wanted_loops(const struct request *request, const struct pm_structure *structure,
                           struct pm_error *err) {
     if (!request->loop)
-        return pm_innermost_loops(structure);
+        return innermost_loops(request, structure, err);
     uint32_t n_named, n_loops = 0;
     bool *named = pm_scopes_named(structure, request->loop, &n_named);
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
@@ -176,6 +195,8 @@ static const char *find_contradiction(const struct request *request, size_t n_ar
         return "give one program or store, and one loop of it or --all";
     if (!is_bare && n_arguments == 1 && !request->all)
         return "give a loop as reports name it, or --all";
+    if (request->routine && !request->all)
+        return "--routine goes with --all";
     if (request->on.n_machines != 1)
         return "give one machine (-m)";
     if (request->graph && request->options.format != PM_REPORT_JSON)
@@ -207,6 +228,7 @@ int pm_cmd_schedule(int argc, char **argv) {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_FLAG("all", 0, &request.all),
+        PM_OPTION_TEXT("routine", 0, &request.routine),
         PM_OPTION_FLAG("pessimistic", 0, &request.pessimistic),
         PM_OPTION_FLAG("graph", 0, &request.graph),
         PM_OPTION_TEXT("asm", 0, &request.assembler),
