@@ -21,6 +21,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/alone_files.bash"
 top=$(dirname "$here")
 folder=$BUILD/schedule
+schedule_seconds=${SCHEDULE_SECONDS:-300} # that the schedules of a file may take
 rm -rf "$folder"
 mkdir -p "$folder"
 
@@ -65,7 +66,8 @@ schedules() {
     for name in $(jq -r '[.[].file] | unique[]' "$folder/chosen.json"); do
         routines=$(jq -r --arg name "$name" '[.[] | select(.file == $name and .library != "applications") | .loop | split("/")[0]] | unique | join(",")' \
             "$folder/chosen.json")
-        pmodel schedule "$(alone_arguments "$name" | tail -1)" --all ${routines:+--routine "$routines"} -m "$machine" --format json
+        timeout "$schedule_seconds" pmodel schedule "$(alone_arguments "$name" | tail -1)" "${routines:---all}" \
+            -m "$machine" --format json || say "$name for $machine: no schedules, status $?"
     done | jq_here -s -c by_hash - >"$result"
 }
 

@@ -72,8 +72,8 @@ static const struct pm_command commands[] = {
      "models of how often instructions of each class are executed, for each scope", pm_cmd_model},
     {"schedule",
      "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--pessimistic]\n"
-     "                       [--graph] [--format table|json|csv] [--wide] PROGRAM|STORE\n"
-     "                       LOOP|--all [--routine NAMES]\n"
+     "                       [--graph] [--format table|json|csv] [--wide] PROGRAM|STORE "
+     "LOOP|--all\n"
      "       pmodel schedule -m MACHINE [options] --asm FILE.s | --hex BYTES",
      "cycles of an iteration when nothing misses, and what holds a loop back", pm_cmd_schedule},
     {"report",

@@ -56,7 +56,7 @@ void pm_frequencies_free(struct pm_frequencies *frequencies);
 size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
                    struct pm_path_step *path);
 
-struct pm_graph; /* sched/graph/graph.h */
+struct pm_dep_graph; /* sched/graph/graph.h */
 
 /* ---- the schedule of a path (schedule_path.c) -------------------------------------------------
  */
@@ -120,10 +120,10 @@ void pm_schedule_path(const struct pm_target_machine *target, const struct pm_pa
 
 /* The same with what a table of the path's instructions shows. */
 struct pm_path_detail {
-    struct pm_graph *graph;   /* sched/graph/graph.h */
-    bool *on_cycle;           /* per node: of the recurrence */
-    bool *on_chain;           /* per node: of the longest chain of an iteration */
-    double *unit_cycles;      /* [n_nodes][PM_MACHINE_MAX_UNITS]: busy cycles, by iteration */
+    struct pm_dep_graph *graph; /* sched/graph/graph.h */
+    bool *on_cycle;             /* per node: of the recurrence */
+    bool *on_chain;             /* per node: of the longest chain of an iteration */
+    double *unit_cycles;        /* [n_nodes][PM_MACHINE_MAX_UNITS]: busy cycles, by iteration */
 };
 void pm_schedule_path_detail(const struct pm_target_machine *target,
                              const struct pm_path_step *path, size_t n_steps,
@@ -131,7 +131,8 @@ void pm_schedule_path_detail(const struct pm_target_machine *target,
                              struct pm_path_schedule *schedule, struct pm_path_detail *detail);
 void pm_path_detail_free(struct pm_path_detail *detail);
 
-/* ---- loops of a structure (schedule_loops.c) -------------------------------------------------- */
+/* ---- loops of a structure (schedule_loops.c) --------------------------------------------------
+ */
 
 struct pm_loop_schedule {
     uint32_t scope;

@@ -29,9 +29,8 @@ static void schedule_loop(const struct pm_target_machine *target, uint32_t loop,
                           struct pm_loop_schedules *schedules) {
     struct pm_schedule_options own = *options;
     struct pm_loop_schedule *item = PM_PUSH(schedules, items);
-    *item = (struct pm_loop_schedule){.scope = loop,
-                                      .first_step = (uint32_t)schedules->n_steps,
-                                      .n_steps = (uint32_t)n_steps};
+    *item = (struct pm_loop_schedule){
+        .scope = loop, .first_step = (uint32_t)schedules->n_steps, .n_steps = (uint32_t)n_steps};
     for (size_t i = 0; i < n_steps; i++)
         *PM_PUSH(schedules, steps) = path[i];
     own.loop = loop;

@@ -2,8 +2,8 @@
 
        bounds     units        target/resource.c, graph/units.c (Hall's theorem)
                   recurrence   graph/cycles.c (maximum cycle ratio)
-                  front end    max(slots / issue width, a cycle for each jump that is taken)
-                  retirement   slots / retire width
+                  front end    max(slots / issue width, jumps taken and lines of code fetched)
+                  retirement   max(slots / retire width, lines that stores go to)
                   window       L / m: L is the longest chain of an iteration, m the number of
                                iterations after which its first operation has to wait for its last
                                one to be retired
@@ -37,20 +37,21 @@ static const double beyond_bounds = 0.1;
 struct question {
     const struct pm_machine *machine;
     const struct pm_schedule_options *options;
-    struct pm_graph graph;
+    struct pm_dep_graph graph;
     double bounds[PM_N_HOLDS];
     uint8_t unit;
 };
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-/* Whole cycles of fetching between two jumps that are taken. */
+/* Of jumps that are taken, of lines of code, and of whole groups of slots between them. */
 static double fetch_cycles(const struct question *q) {
     double width = q->machine->fetch_width, cycles = 0, slots = 0;
     for (size_t i = 0; i < q->graph.n_nodes; i++) {
+        double own = q->graph.nodes[i].fetch_cycles;
         slots += q->graph.nodes[i].slots;
-        if (q->graph.nodes[i].ends_fetch) {
-            cycles += width > 0 ? fmax(1, ceil(slots / width - 1e-9)) : 1;
+        if (own > 0) {
+            cycles += width > 0 ? fmax(own, slots / width) : own;
             slots = 0;
         }
     }
@@ -69,9 +70,10 @@ static void find_bounds(struct question *q) {
     q->bounds[PM_HOLD_UNITS] = pm_graph_units(&q->graph, &q->unit);
     q->bounds[PM_HOLD_RECURRENCE] = pm_graph_recurrence(&q->graph, NULL);
     q->bounds[PM_HOLD_FRONT_END] = fmax(q->graph.slots / machine->issue_width, fetch_cycles(q));
-    q->bounds[PM_HOLD_RETIREMENT] =
-        machine->out_of_order && machine->retire_width > 0 ? q->graph.slots / machine->retire_width
-                                                           : 0;
+    q->bounds[PM_HOLD_RETIREMENT] = machine->out_of_order && machine->retire_width > 0
+                                        ? q->graph.slots / machine->retire_width
+                                        : 0;
+    q->bounds[PM_HOLD_RETIREMENT] = fmax(q->bounds[PM_HOLD_RETIREMENT], q->graph.commit_cycles);
     q->bounds[PM_HOLD_WINDOW] = window_bound(q);
 }
 
@@ -100,7 +102,7 @@ static double simulate(const struct question *q, uint32_t without, double iterat
     const struct pm_window_limits limits = {
         .front_end_slots = with(without, PM_HOLD_FRONT_END, machine->issue_width),
         .fetch_slots = with(without, PM_HOLD_FRONT_END, machine->fetch_width),
-        .taken_cycles = with(without, PM_HOLD_FRONT_END, 1),
+        .has_fetch = !(without >> PM_HOLD_FRONT_END & 1),
         .retire_slots = with(without, PM_HOLD_RETIREMENT, machine->retire_width),
         .window_slots = with(without, PM_HOLD_WINDOW, machine->window),
         .has_units = !(without >> PM_HOLD_UNITS & 1),
@@ -120,15 +122,15 @@ static double cycles_without(const struct question *q, uint32_t without,
     if (q->machine->out_of_order)
         return fmax(least, simulate(q, without, 0, NULL, result));
     struct pm_modulo modulo;
-    pm_modulo_schedule(&q->graph, with(without, PM_HOLD_FRONT_END, q->machine->issue_width),
-                       &(struct pm_modulo_options){
-                           .least_cycles = least,
-                           .has_units = !(without >> PM_HOLD_UNITS & 1),
-                           .carries = q->options->loop != PM_NONE &&
-                                      !(without >> PM_HOLD_RECURRENCE & 1),
-                           .in_order = true,
-                       },
-                       &modulo);
+    pm_modulo_schedule(
+        &q->graph, with(without, PM_HOLD_FRONT_END, q->machine->issue_width),
+        &(struct pm_modulo_options){
+            .least_cycles = least,
+            .has_units = !(without >> PM_HOLD_UNITS & 1),
+            .carries = q->options->loop != PM_NONE && !(without >> PM_HOLD_RECURRENCE & 1),
+            .in_order = true,
+        },
+        &modulo);
     *result = (struct pm_window_result){.start_cycles = modulo.length_cycles - modulo.cycles,
                                         .alone_cycles = modulo.length_cycles};
     result->start_cycles = fmax(0, result->start_cycles);
@@ -156,10 +158,9 @@ static void find_gains(const struct question *q, struct pm_path_schedule *schedu
     for (unsigned h = 0; h < PM_N_HOLDS; h++) {
         struct pm_window_result result;
         uint32_t without = q->options->without | 1u << h;
-        schedule->gains[h] =
-            without == q->options->without
-                ? 0
-                : fmax(0, schedule->cycles - cycles_without(q, without, &result));
+        schedule->gains[h] = without == q->options->without
+                                 ? 0
+                                 : fmax(0, schedule->cycles - cycles_without(q, without, &result));
     }
 }
 
@@ -208,21 +209,21 @@ static void schedule_graph(struct question *q, struct pm_path_schedule *schedule
     if (options->with_gains)
         find_gains(q, schedule);
     if (options->iterations > 0 && q->machine->out_of_order)
-        schedule->cycles = fmax(schedule->cycles, simulate(q, options->without, options->iterations,
-                                                           NULL, &result));
+        schedule->cycles = fmax(schedule->cycles,
+                                simulate(q, options->without, options->iterations, NULL, &result));
     else if (options->iterations > 0)
         schedule->cycles += schedule->start_cycles / options->iterations;
 }
 
 static void make_graph(const struct pm_target_machine *target, const struct pm_path_step *path,
                        size_t n_steps, const struct pm_schedule_options *options,
-                       struct pm_graph *graph) {
-    pm_graph_of_path(target, path, n_steps,
-                     &(struct pm_graph_options){.loop = options->loop,
-                                                .pessimistic = options->pessimistic,
-                                                .load_latency_cycles =
-                                                    options->load_latency_cycles},
-                     graph);
+                       struct pm_dep_graph *graph) {
+    pm_graph_of_path(
+        target, path, n_steps,
+        &(struct pm_graph_options){.loop = options->loop,
+                                   .pessimistic = options->pessimistic,
+                                   .load_latency_cycles = options->load_latency_cycles},
+        graph);
 }
 
 void pm_schedule_path(const struct pm_target_machine *target, const struct pm_path_step *path,
@@ -242,12 +243,12 @@ void pm_schedule_path_detail(const struct pm_target_machine *target,
     struct pm_window_result result;
     make_graph(target, path, n_steps, options, &q.graph);
     schedule_graph(&q, schedule);
-    *detail = (struct pm_path_detail){
-        .graph = pm_alloc(1, sizeof *detail->graph),
-        .on_cycle = pm_alloc(q.graph.n_nodes, sizeof *detail->on_cycle),
-        .on_chain = pm_alloc(q.graph.n_nodes, sizeof *detail->on_chain),
-        .unit_cycles =
-            pm_alloc(q.graph.n_nodes * PM_MACHINE_MAX_UNITS, sizeof *detail->unit_cycles)};
+    *detail =
+        (struct pm_path_detail){.graph = pm_alloc(1, sizeof *detail->graph),
+                                .on_cycle = pm_alloc(q.graph.n_nodes, sizeof *detail->on_cycle),
+                                .on_chain = pm_alloc(q.graph.n_nodes, sizeof *detail->on_chain),
+                                .unit_cycles = pm_alloc(q.graph.n_nodes * PM_MACHINE_MAX_UNITS,
+                                                        sizeof *detail->unit_cycles)};
     pm_graph_recurrence(&q.graph, detail->on_cycle);
     pm_graph_critical_path(&q.graph, detail->on_chain);
     simulate(&q, options->without, 0, detail->unit_cycles, &result);

@@ -54,6 +54,9 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, cores, "cores", WHOLE, "", 1, 1e5),
     FIGURE(pm_machine, issue_width, "issue_width", REAL, "operations/cycle", 0.1, 64, NEEDED),
     FIGURE(pm_machine, fetch_width, "fetch_width", REAL, "operations/cycle", 0.1, 64),
+    FIGURE(pm_machine, fetch_bytes, "fetch_line", BYTES, "bytes", 1, 4096, POWER_OF_TWO),
+    FIGURE(pm_machine, store_line_cycles, "store_line", REAL, "cycles", 0.01, 100),
+    FIGURE(pm_machine, taken_jumps, "taken_jumps", REAL, "jumps/cycle", 0.1, 16),
     FIGURE(pm_machine, retire_width, "retire_width", REAL, "operations/cycle", 0.1, 64),
     FIGURE(pm_machine, vector_width_bits, "vector_width", WHOLE, "bits", 8, 65536, POWER_OF_TWO,
            NEEDED),
@@ -61,6 +64,7 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, window, "window", WHOLE, "operations", 1, 1e6),
     BOOL(pm_machine, has_fma, "fma", NEEDED),
     BOOL(pm_machine, fuses_memory, "fuses_memory"),
+    BOOL(pm_machine, unfuses_indexed, "unfuses_indexed"),
     LIST("fuses_branch"),
     LIST("eliminates"),
     FIGURE(pm_machine, mispredict_cycles, "mispredict_penalty", REAL, "cycles", 0, 1000),
@@ -218,6 +222,10 @@ const char *pm_elimination_word(uint32_t bit) {
         return "vector_moves";
     case PM_ELIMINATES_ZEROING:
         return "zeroing";
+    case PM_ELIMINATES_ADDITIONS:
+        return "additions";
+    case PM_ELIMINATES_STACK_MOVES:
+        return "stack_moves";
     default:
         return NULL;
     }

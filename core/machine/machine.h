@@ -201,7 +201,9 @@ struct pm_foreign {
 enum {
     PM_ELIMINATES_MOVES = 1,
     PM_ELIMINATES_VECTOR_MOVES = 2,
-    PM_ELIMINATES_ZEROING = 4, /* of a register, by an instruction that gives zero */
+    PM_ELIMINATES_ZEROING = 4,      /* of a register, by an instruction that gives zero */
+    PM_ELIMINATES_ADDITIONS = 8,    /* of a constant to a register: its latency */
+    PM_ELIMINATES_STACK_MOVES = 16, /* of the stack pointer, by push and pop: not even a slot */
 };
 
 /* ---- curves ---------------------------------------------------------------------------------- */
@@ -240,13 +242,19 @@ struct pm_machine {
     double issue_width;         /* operations that can issue in a cycle */
     double fetch_width;         /* slots that are fetched in a cycle, up to a jump that is taken; 0
                                    unknown */
+    double taken_jumps;         /* of a loop of one line, that are fetched in a cycle; 0: one */
+    uint64_t fetch_bytes;       /* of an aligned line of code that is fetched at once; 0 unknown */
+    double store_line_cycles;   /* in which a store enters the first cache, if it is not to the line
+                                   of the one before; 0 unknown */
     double retire_width;        /* 0 unknown */
     uint32_t vector_width_bits; /* widest operation; wider ones are split */
     bool out_of_order;
     bool fuses_memory; /* a load that feeds an operation of the same instruction costs no issue slot
                         */
-    bool has_fma;      /* without: an fma costs a multiplication and an addition */
-    uint32_t window;   /* instructions in flight; 0 unknown */
+    bool unfuses_indexed; /* … but not where its address is of two registers, and the operation has
+                             another source beside the place that it writes, or stores */
+    bool has_fma;         /* without: an fma costs a multiplication and an addition */
+    uint32_t window;      /* instructions in flight; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
     double mispredict_cycles;    /* penalty of a branch that was predicted wrongly; 0 unknown */
     uint64_t fuses_branch;       /* bit set of classes whose instruction fuses with a branch */

@@ -1,9 +1,9 @@
 /* `pmodel schedule` of one loop: its instructions by units, as a table of a static analyser shows
    them; below it bounds, causes and gains.
 
-   A unit's column says for how many cycles of an iteration the instruction keeps it busy, on average
-   over the simulation; CHAIN whether it is on the longest chain of an iteration (c) or on the
-   recurrence that bounds iterations (r). */
+   A unit's column says for how many cycles of an iteration the instruction keeps it busy, on
+   average over the simulation; CHAIN whether it is on the longest chain of an iteration (c) or on
+   the recurrence that bounds iterations (r). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static char *instruction_text(const struct line *line, const uint8_t **code, uin
                                                                      *address, text, sizeof text)
                                               : 0;
     if (length == 0) {
-        const char *mnemonic = pm_op_mnemonic(
-            structure, &structure->ops[line->detail->graph->nodes[line->first].op]);
+        const char *mnemonic =
+            pm_op_mnemonic(structure, &structure->ops[line->detail->graph->nodes[line->first].op]);
         *code = NULL;
         return pm_strdup(mnemonic ? mnemonic : "?");
     }
@@ -43,7 +43,7 @@ static void add_figure(struct pm_text_table *table, double figure) {
 
 static void add_line(struct pm_text_table *table, const struct line *line, uint64_t used,
                      const char *text) {
-    const struct pm_graph *graph = line->detail->graph;
+    const struct pm_dep_graph *graph = line->detail->graph;
     double latency = 0, slots = 0;
     bool on_cycle = false, on_chain = false, is_known = true;
     for (uint32_t i = line->first; i < line->end; i++) {
@@ -56,8 +56,8 @@ static void add_line(struct pm_text_table *table, const struct line *line, uint6
     for (uint64_t left = used; left; left &= left - 1) {
         double cycles = 0;
         for (uint32_t i = line->first; i < line->end; i++)
-            cycles += line->detail->unit_cycles[i * PM_MACHINE_MAX_UNITS +
-                                                (unsigned)__builtin_ctzll(left)];
+            cycles += line->detail
+                          ->unit_cycles[i * PM_MACHINE_MAX_UNITS + (unsigned)__builtin_ctzll(left)];
         add_figure(table, cycles);
     }
     if (is_known)
@@ -84,7 +84,7 @@ static void add_sums(struct pm_text_table *table, const struct pm_path_detail *d
     pm_text_table_cell(table, "in all");
 }
 
-static uint64_t units_used(const struct pm_graph *graph) {
+static uint64_t units_used(const struct pm_dep_graph *graph) {
     uint64_t used = 0;
     for (size_t m = 0; m < graph->n_micros; m++)
         used |= graph->micros[m].units;
@@ -96,7 +96,7 @@ static void write_instructions(FILE *out, const struct pm_schedules_report *repo
                                const struct pm_report_options *options) {
     const struct pm_structure *structure = report->structure;
     const struct pm_path_step *steps = &report->schedules->steps[0];
-    const struct pm_graph *graph = detail->graph;
+    const struct pm_dep_graph *graph = detail->graph;
     struct pm_text_table *table = pm_text_table_new();
     uint64_t used = units_used(graph), address = 0;
     for (uint64_t left = used; left; left &= left - 1)

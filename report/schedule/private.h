@@ -12,8 +12,8 @@ struct pm_schedule_row {
     struct pm_row_place place;
     const struct pm_machine *machine;
     struct pm_path_schedule schedule;
-    const struct pm_graph *graph; /* NULL: not asked for */
-    struct pm_path_code code;     /* owned; no bytes: there is none */
+    const struct pm_dep_graph *graph; /* NULL: not asked for */
+    struct pm_path_code code;         /* owned; no bytes: there is none */
     uint32_t n_bytes;
     char *label, *source; /* owned */
     uint64_t address;
@@ -24,6 +24,6 @@ struct pm_schedule_row {
 const char *pm_hold_plain(enum pm_hold hold); /* "front end" */
 
 /* {"operations": [...], "waits": [...]} (graph_json.c) */
-json_t *pm_schedule_graph_json(const struct pm_machine *machine, const struct pm_graph *graph);
+json_t *pm_schedule_graph_json(const struct pm_machine *machine, const struct pm_dep_graph *graph);
 
 #endif

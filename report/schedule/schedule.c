@@ -28,9 +28,8 @@ static char *digits(const uint8_t *bytes, size_t n) {
 }
 
 static double unknown_share(const struct pm_path_schedule *schedule) {
-    return schedule->n_operations
-               ? (double)schedule->n_unknown_operations / schedule->n_operations
-               : NAN;
+    return schedule->n_operations ? (double)schedule->n_unknown_operations / schedule->n_operations
+                                  : NAN;
 }
 
 static struct pm_field_value cycles_or_not(const struct pm_schedule_row *row, double cycles) {
@@ -39,14 +38,16 @@ static struct pm_field_value cycles_or_not(const struct pm_schedule_row *row, do
 
 static struct pm_field_value cycles_text(const struct pm_schedule_row *row, double cycles) {
     return row->is_scheduled && !isnan(cycles)
-               ? pm_owned_text(pm_sprintf("%s%.2f", row->schedule.n_unknown_operations ? ">" : "",
-                                          cycles))
+               ? pm_owned_text(
+                     pm_sprintf("%s%.2f", row->schedule.n_unknown_operations ? ">" : "", cycles))
                : pm_text("");
 }
 
-PM_GETTER(hash_value, struct pm_schedule_row, row->code.bytes ? pm_integer(row->code.hash) : pm_unknown())
+PM_GETTER(hash_value, struct pm_schedule_row,
+          row->code.bytes ? pm_integer(row->code.hash) : pm_unknown())
 PM_GETTER(bytes_value, struct pm_schedule_row,
-          row->code.bytes ? pm_owned_text(digits(row->code.bytes, row->code.n_bytes)) : pm_unknown())
+          row->code.bytes ? pm_owned_text(digits(row->code.bytes, row->code.n_bytes))
+                          : pm_unknown())
 PM_GETTER(result_value, struct pm_schedule_row, pm_text(row->result))
 PM_GETTER(cycles_value, struct pm_schedule_row, cycles_or_not(row, row->schedule.cycles))
 PM_GETTER(modulo_value, struct pm_schedule_row, cycles_or_not(row, row->schedule.modulo_cycles))
@@ -63,7 +64,8 @@ PM_GETTER(unit_value, struct pm_schedule_row,
               : pm_unknown())
 PM_GETTER(share_value, struct pm_schedule_row, cycles_or_not(row, unknown_share(&row->schedule)))
 PM_GETTER(graph_value, struct pm_schedule_row,
-          row->graph ? pm_json_value(pm_schedule_graph_json(row->machine, row->graph)) : pm_absent())
+          row->graph ? pm_json_value(pm_schedule_graph_json(row->machine, row->graph))
+                     : pm_absent())
 
 PM_GETTER(cycles_cell, struct pm_schedule_row, cycles_text(row, row->schedule.cycles))
 PM_GETTER(modulo_cell, struct pm_schedule_row, cycles_text(row, row->schedule.modulo_cycles))
@@ -76,8 +78,7 @@ PM_GETTER(held_cell, struct pm_schedule_row,
 #define BOUND(name_, hold_, header_)                                                               \
     PM_GETTER(name_##_bound, struct pm_schedule_row,                                               \
               cycles_or_not(row, row->schedule.bounds[hold_]))                                     \
-    PM_GETTER(name_##_cell, struct pm_schedule_row,                                                \
-              cycles_text(row, row->schedule.bounds[hold_]))
+    PM_GETTER(name_##_cell, struct pm_schedule_row, cycles_text(row, row->schedule.bounds[hold_]))
 BOUND(units, PM_HOLD_UNITS, "UNITS")
 BOUND(recurrence, PM_HOLD_RECURRENCE, "RECURRENCE")
 BOUND(front_end, PM_HOLD_FRONT_END, "FRONT END")
@@ -85,8 +86,8 @@ BOUND(retirement, PM_HOLD_RETIREMENT, "RETIREMENT")
 BOUND(window, PM_HOLD_WINDOW, "WINDOW")
 #define BOUND_FIELD(name_, header_, dispensable_)                                                  \
     {                                                                                              \
-        #name_ "_bound", PM_NUMBER, .get = name_##_bound, .cell = name_##_cell,                    \
-                         .header = header_, .not_in_json = true, .dispensable = dispensable_       \
+#name_ "_bound", PM_NUMBER, .get = name_##_bound, .cell = name_##_cell, .header = header_, \
+                                    .not_in_json = true, .dispensable = dispensable_               \
     }
 
 static const struct pm_field fields[] = {
@@ -149,7 +150,9 @@ static struct pm_schedule_row *make_rows(const struct pm_schedules_report *repor
             .schedule = item->schedule,
             .graph = report->graphs ? &report->graphs[i] : NULL,
             .is_scheduled = item->n_steps && !is_unknown,
-            .result = item->n_steps == 0 ? "no_path" : is_unknown ? "unknown" : "scheduled",
+            .result = item->n_steps == 0 ? "no_path"
+                      : is_unknown       ? "unknown"
+                                         : "scheduled",
             .why_not = item->n_steps == 0 ? "no path back to its header"
                                           : "none of its operations has a row",
             .label = pm_scope_label(structure, item->scope),

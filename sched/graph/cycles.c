@@ -3,9 +3,10 @@
        bound = max over cycles of the graph of  Σ cycles / Σ distance
 
    Lawler's method with the ratio of the cycle found: with the present bound t, longest paths are
-   looked for in the graph with weights cycles − t · distance (Bellman and Ford).  A cycle of positive
-   weight has a larger ratio, which is the next t; without one t is the maximum.  Nodes stand in the
-   order of the program, and waits of distance 0 lead forward, so that one round follows all of them. */
+   looked for in the graph with weights cycles − t · distance (Bellman and Ford).  A cycle of
+   positive weight has a larger ratio, which is the next t; without one t is the maximum.  Nodes
+   stand in the order of the program, and waits of distance 0 lead forward, so that one round
+   follows all of them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,16 +15,16 @@
 static const double least_gain = 1e-7;
 
 struct search {
-    const struct pm_graph *graph;
-    double *longest;      /* to each node */
-    uint32_t *parent;     /* the wait that it came by; PM_NONE */
-    uint32_t *visited;    /* number of the walk that passed it */
+    const struct pm_dep_graph *graph;
+    double *longest;   /* to each node */
+    uint32_t *parent;  /* the wait that it came by; PM_NONE */
+    uint32_t *visited; /* number of the walk that passed it */
     double ratio;
 };
 
 /* One round; whether anything grew. */
 static bool relax(struct search *search) {
-    const struct pm_graph *graph = search->graph;
+    const struct pm_dep_graph *graph = search->graph;
     bool grew = false;
     for (size_t v = 0; v < graph->n_nodes; v++) {
         const struct pm_node *node = &graph->nodes[v];
@@ -31,8 +32,8 @@ static bool relax(struct search *search) {
             const struct pm_wait *wait = &graph->waits[e];
             if (wait->is_hidden)
                 continue;
-            double length = search->longest[wait->from] + wait->cycles -
-                            search->ratio * wait->distance;
+            double length =
+                search->longest[wait->from] + wait->cycles - search->ratio * wait->distance;
             if (length > search->longest[v] + least_gain) {
                 search->longest[v] = length;
                 search->parent[v] = e;
@@ -45,7 +46,7 @@ static bool relax(struct search *search) {
 
 /* A cycle among the parents: one of its nodes, or PM_NONE. */
 static uint32_t find_cycle(struct search *search) {
-    const struct pm_graph *graph = search->graph;
+    const struct pm_dep_graph *graph = search->graph;
     for (size_t v = 0; v < graph->n_nodes; v++)
         search->visited[v] = PM_NONE;
     for (uint32_t start = 0; start < graph->n_nodes; start++) {
@@ -61,7 +62,7 @@ static uint32_t find_cycle(struct search *search) {
 }
 
 static double ratio_of_cycle(const struct search *search, uint32_t at, bool *on_cycle) {
-    const struct pm_graph *graph = search->graph;
+    const struct pm_dep_graph *graph = search->graph;
     double cycles = 0, distance = 0;
     uint32_t v = at;
     for (size_t i = 0; on_cycle && i < graph->n_nodes; i++)
@@ -77,7 +78,7 @@ static double ratio_of_cycle(const struct search *search, uint32_t at, bool *on_
     return distance > 0 ? cycles / distance : 0;
 }
 
-double pm_graph_recurrence(const struct pm_graph *graph, bool *on_cycle) {
+double pm_graph_recurrence(const struct pm_dep_graph *graph, bool *on_cycle) {
     size_t n = graph->n_nodes;
     bool is_carried = false;
     for (size_t i = 0; i < graph->n_waits; i++)
@@ -116,7 +117,7 @@ double pm_graph_recurrence(const struct pm_graph *graph, bool *on_cycle) {
     return search.ratio;
 }
 
-double pm_graph_critical_path(const struct pm_graph *graph, bool *on_chain) {
+double pm_graph_critical_path(const struct pm_dep_graph *graph, bool *on_chain) {
     size_t n = graph->n_nodes;
     double *ready = pm_alloc(n, sizeof *ready), longest = 0;
     uint32_t *by = pm_alloc(n, sizeof *by), last = PM_NONE;

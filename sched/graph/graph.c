@@ -21,7 +21,7 @@ bool pm_is_store_class(uint8_t op_class) {
 
 /* ---- micro-operations ------------------------------------------------------------------------ */
 
-static void add_micros(struct pm_graph *graph, const struct pm_reservation *reservation,
+static void add_micros(struct pm_dep_graph *graph, const struct pm_reservation *reservation,
                        unsigned times) {
     for (unsigned i = 0; i < reservation->count * times; i++)
         *PM_PUSH(graph, micros) = (struct pm_micro){.units = reservation->units,
@@ -30,7 +30,7 @@ static void add_micros(struct pm_graph *graph, const struct pm_reservation *rese
 }
 
 /* The ways of ROW, of reservations FIRST and behind (END: at most up to there). */
-static void add_ways(struct pm_graph *graph, struct pm_node *node, const struct pm_cost *row,
+static void add_ways(struct pm_dep_graph *graph, struct pm_node *node, const struct pm_cost *row,
                      unsigned times, size_t first, size_t end) {
     node->first_way = (uint32_t)graph->n_ways;
     for (size_t a = 0; a < row->n_alternatives; a++) {
@@ -38,17 +38,15 @@ static void add_ways(struct pm_graph *graph, struct pm_node *node, const struct 
         uint32_t first_micro = (uint32_t)graph->n_micros;
         for (size_t r = first; r < from->n_reservations && r < end; r++)
             add_micros(graph, &from->reservations[r], times);
-        *PM_PUSH(graph, ways) = (struct pm_way){.first_micro = first_micro,
-                                                .n_micros =
-                                                    (uint32_t)graph->n_micros - first_micro};
+        *PM_PUSH(graph, ways) = (struct pm_way){
+            .first_micro = first_micro, .n_micros = (uint32_t)graph->n_micros - first_micro};
         node->n_ways++;
     }
 }
 
 /* Of a branch that is taken. */
 static void take_jump_units(const struct pm_builder *builder, const struct pm_node *node) {
-    const struct pm_cost *jump =
-        pm_machine_cost(builder->target->machine, PM_OP_JUMP, 64, 0);
+    const struct pm_cost *jump = pm_machine_cost(builder->target->machine, PM_OP_JUMP, 64, 0);
     if (!jump || jump->n_alternatives != 1 || node->n_ways != 1)
         return;
     const struct pm_way *way = &builder->graph->ways[node->first_way];
@@ -86,11 +84,12 @@ static void add_rows(struct pm_builder *builder, uint32_t op, uint32_t step,
         bool is_store = r == 0 && pm_is_store_class(self->op_class);
         unsigned times = (unsigned)ceil(need->rows[r].times);
         bool has_both = is_store && row->n_alternatives && row->alternatives[0].n_reservations > 1;
-        struct pm_node *node = r == 0 ? &builder->graph->nodes[nodes->first]
-                                      : add_node(builder, op, step);
+        struct pm_node *node =
+            r == 0 ? &builder->graph->nodes[nodes->first] : add_node(builder, op, step);
         if (r > 0)
             nodes->last = (uint32_t)builder->graph->n_nodes - 1;
-        node->latency_cycles = (float)row->latency_cycles;
+        node->latency_cycles =
+            (float)(need->n_rows == 1 ? need->latency_cycles : row->latency_cycles);
         add_ways(builder->graph, node, row, times, has_both ? 1 : 0, SIZE_MAX);
         if (is_store) {
             uint32_t address = nodes->first;
@@ -108,7 +107,7 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
                    uint32_t first_reference) {
     const struct pm_structure *structure = builder->target->structure;
     const struct pm_op *self = &structure->ops[op];
-    struct pm_graph *graph = builder->graph;
+    struct pm_dep_graph *graph = builder->graph;
     struct pm_op_nodes *nodes = PM_PUSH(builder, ops);
     struct pm_need need;
     pm_op_need(builder->target, op, &need);
@@ -123,8 +122,8 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
     if (self->reference != PM_NONE &&
         self->reference - structure->blocks[builder->block].first_reference <
             structure->blocks[builder->block].n_references)
-        node->reference = first_reference + self->reference -
-                          structure->blocks[builder->block].first_reference;
+        node->reference =
+            first_reference + self->reference - structure->blocks[builder->block].first_reference;
     graph->n_unknown += !need.known;
     if (fused_behind) { /* the branch: its units and slot are with what it fused with */
         node->slots = 0;
@@ -168,19 +167,50 @@ static bool is_taken(const struct pm_builder *builder, size_t s) {
         return false;
     uint8_t last = structure->ops[block->first_op + block->n_ops - 1].op_class;
     bool is_control = pm_op_class_kind((enum pm_op_class)last) == 'c';
-    return is_control && begin_of_step(builder, goes_round ? 0 : s + 1) !=
-                             block->address + block->size_bytes;
+    return is_control &&
+           begin_of_step(builder, goes_round ? 0 : s + 1) != block->address + block->size_bytes;
 }
 
+/* Lines of code that BLOCK goes on into. */
+static double further_lines(const struct pm_builder *builder, const struct pm_block *block) {
+    uint64_t bytes = builder->target->machine->fetch_bytes;
+    if (!bytes || !block->size_bytes)
+        return 0;
+    return (double)((block->address + block->size_bytes - 1) / bytes - block->address / bytes);
+}
+
+/* A line that follows another is fetched with it in every second cycle. */
+static const double further_line_cycles = 0.5;
+
 static void end_step(struct pm_builder *builder, size_t s) {
-    if (!is_taken(builder, s))
+    const struct pm_block *block = &builder->target->structure->blocks[builder->path[s].block];
+    if (builder->n_ops == 0)
         return;
     const struct pm_op_nodes *last = &builder->ops[builder->n_ops - 1];
-    builder->graph->nodes[last->first].ends_fetch = true;
+    struct pm_node *node = &builder->graph->nodes[last->first];
+    node->fetch_cycles += (float)(further_line_cycles * further_lines(builder, block));
+    builder->n_lines += (builder->n_lines == 0 || builder->graph->n_taken) +
+                        (unsigned)further_lines(builder, block);
+    if (!is_taken(builder, s))
+        return;
+    node->fetch_cycles += 1;
     builder->graph->n_taken++;
+    if (builder->target->machine->taken_jumps > 1)
+        return; /* any branch unit does */
     if (builder->n_ops > 1 && builder->ops[builder->n_ops - 2].is_fused)
         last--;
     take_jump_units(builder, &builder->graph->nodes[last->first]);
+}
+
+/* Where more than one jump is taken in a cycle, a loop of one line and one jump is fetched so
+   often; of other jumps every second one, with what it leads to. */
+static void fetch_together(const struct pm_builder *builder, bool is_one_line) {
+    struct pm_dep_graph *graph = builder->graph;
+    double jumps = builder->target->machine->taken_jumps;
+    double saved = jumps > 1 ? 1 - 1 / jumps : 0;
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        if (graph->nodes[i].fetch_cycles >= 1)
+            graph->nodes[i].fetch_cycles -= (float)(is_one_line ? saved : saved / 2);
 }
 
 static void add_nodes(struct pm_builder *builder) {
@@ -200,6 +230,7 @@ static void add_nodes(struct pm_builder *builder) {
         end_step(builder, s);
     }
     builder->graph->n_references = n_references;
+    fetch_together(builder, builder->n_lines == 1 && builder->graph->n_taken == 1);
     for (size_t i = 0; i < builder->graph->n_nodes; i++)
         builder->graph->slots += builder->graph->nodes[i].slots;
 }
@@ -209,8 +240,7 @@ static void add_nodes(struct pm_builder *builder) {
 bool pm_is_hidden(const struct pm_builder *builder, uint32_t from_step, uint32_t to_step,
                   bool carried) {
     uint32_t last = (uint32_t)builder->n_steps - 1;
-    uint32_t all =
-        builder->n_loops_before[last] + (builder->path[last].block == PM_NONE);
+    uint32_t all = builder->n_loops_before[last] + (builder->path[last].block == PM_NONE);
     uint32_t before_from = builder->n_loops_before[from_step];
     uint32_t before_to = builder->n_loops_before[to_step];
     return carried ? all - before_from + before_to > 0 : before_to > before_from;
@@ -222,7 +252,7 @@ void pm_add_wait(struct pm_builder *builder, const struct pm_wait *wait) {
 
 /* The waits in order of `to`. */
 static void order_waits(struct pm_builder *builder) {
-    struct pm_graph *graph = builder->graph;
+    struct pm_dep_graph *graph = builder->graph;
     for (size_t i = 0; i < builder->n_found; i++)
         graph->nodes[builder->found[i].to].n_edges++;
     uint32_t first = 0;
@@ -242,7 +272,7 @@ static void order_waits(struct pm_builder *builder) {
 
 void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_path_step *path,
                       size_t n_steps, const struct pm_graph_options *options,
-                      struct pm_graph *graph) {
+                      struct pm_dep_graph *graph) {
     graph->n_nodes = graph->n_micros = graph->n_ways = graph->n_waits = 0;
     graph->slots = 0;
     graph->n_unknown = graph->n_taken = graph->n_references = 0;
@@ -259,15 +289,16 @@ void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_pa
     pm_wait_through_registers(&builder);
     pm_wait_through_memory(&builder);
     order_waits(&builder);
+    graph->commit_cycles = pm_graph_commit(target, graph);
     free(builder.n_loops_before);
     free(builder.ops);
     free(builder.found);
 }
 
-void pm_graph_free(struct pm_graph *graph) {
+void pm_graph_free(struct pm_dep_graph *graph) {
     free(graph->nodes);
     free(graph->micros);
     free(graph->ways);
     free(graph->waits);
-    *graph = (struct pm_graph){0};
+    *graph = (struct pm_dep_graph){0};
 }

@@ -42,7 +42,7 @@ struct pm_node {
     bool is_load, is_store;
     bool is_known; /* the machine file has a row for it */
     bool starts_instruction;
-    bool ends_fetch; /* a jump that is taken on this path: what follows comes a cycle later */
+    float fetch_cycles; /* that what follows is fetched later: jumps taken, lines of code */
 };
 
 enum pm_edge_sort {
@@ -61,14 +61,15 @@ struct pm_wait {
     float cycles;
 };
 
-struct pm_graph {
+struct pm_dep_graph {
     PM_ARRAY(struct pm_node, nodes);
     PM_ARRAY(struct pm_micro, micros);
     PM_ARRAY(struct pm_way, ways);
     PM_ARRAY(struct pm_wait, waits); /* ascending by `to` */
     double slots;
-    uint32_t n_unknown; /* operations without a row */
-    uint32_t n_taken;   /* jumps taken in one iteration, the one back included */
+    uint32_t n_unknown;   /* operations without a row */
+    uint32_t n_taken;     /* jumps taken in one iteration, the one back included */
+    double commit_cycles; /* in which the stores of an iteration enter the first cache */
     uint32_t n_references;
 };
 
@@ -81,17 +82,20 @@ struct pm_graph_options {
 /* GRAPH is emptied and filled; freed by pm_graph_free, and may be used again before that. */
 void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_path_step *path,
                       size_t n_steps, const struct pm_graph_options *options,
-                      struct pm_graph *graph);
-void pm_graph_free(struct pm_graph *graph);
+                      struct pm_dep_graph *graph);
+void pm_graph_free(struct pm_dep_graph *graph);
 
 /* The resource bound of an iteration (units.c).  *UNIT: the first one of the tightest set. */
-double pm_graph_units(const struct pm_graph *graph, uint8_t *unit);
+double pm_graph_units(const struct pm_dep_graph *graph, uint8_t *unit);
+
+/* Cycles in which the stores of an iteration enter the first cache (stores.c). */
+double pm_graph_commit(const struct pm_target_machine *target, const struct pm_dep_graph *graph);
 
 /* The recurrence bound: the largest over cycles of the graph of latency by iterations crossed
    (cycles.c).  ON_CYCLE (n_nodes, may be NULL): the nodes of such a cycle. */
-double pm_graph_recurrence(const struct pm_graph *graph, bool *on_cycle);
+double pm_graph_recurrence(const struct pm_dep_graph *graph, bool *on_cycle);
 
 /* The longest chain within an iteration, in cycles.  ON_CHAIN (n_nodes, may be NULL): its nodes. */
-double pm_graph_critical_path(const struct pm_graph *graph, bool *on_chain);
+double pm_graph_critical_path(const struct pm_dep_graph *graph, bool *on_chain);
 
 #endif

@@ -65,16 +65,15 @@ static void wait(struct pm_builder *builder, uint32_t store, uint32_t load, uint
         (distance == 0 && store > load) || (distance && builder->options->loop == PM_NONE))
         return;
     double forward = builder->target->machine->store_forward_cycles;
-    pm_add_wait(builder,
-                &(struct pm_wait){.from = store,
-                                  .to = load,
-                                  .distance = (uint16_t)distance,
-                                  .sort = PM_THROUGH_MEMORY,
-                                  .is_hidden = pm_is_hidden(builder, nodes[store].step,
-                                                            nodes[load].step, distance > 0),
-                                  .cycles = forward > 0
-                                                ? (float)forward - nodes[load].latency_cycles
-                                                : 0});
+    pm_add_wait(
+        builder,
+        &(struct pm_wait){
+            .from = store,
+            .to = load,
+            .distance = (uint16_t)distance,
+            .sort = PM_THROUGH_MEMORY,
+            .is_hidden = pm_is_hidden(builder, nodes[store].step, nodes[load].step, distance > 0),
+            .cycles = forward > 0 ? (float)forward - nodes[load].latency_cycles : 0});
 }
 
 static void wait_for_unknown(struct pm_builder *builder, uint32_t store, uint32_t load) {

@@ -18,11 +18,12 @@ struct pm_builder {
     const struct pm_path_step *path;
     size_t n_steps;
     const struct pm_graph_options *options;
-    struct pm_graph *graph;
+    struct pm_dep_graph *graph;
     PM_ARRAY(struct pm_op_nodes, ops); /* in order of the path */
     PM_ARRAY(struct pm_wait, found);
     uint32_t *n_loops_before; /* inner loops among the steps before each */
     uint32_t block;           /* that nodes are being added of */
+    unsigned n_lines;         /* of code that an iteration is fetched from */
     double fused_latency;     /* of the operation before, if it is one with this branch; −1 */
 };
 

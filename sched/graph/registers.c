@@ -50,8 +50,8 @@ static void use(struct pm_builder *builder, const struct definitions *definition
             .to = waits,
             .distance = is_before,
             .sort = is_data ? PM_THROUGH_DATA : PM_THROUGH_REGISTER,
-            .is_hidden = pm_is_hidden(builder, node->step, builder->graph->nodes[waits].step,
-                                      is_before),
+            .is_hidden =
+                pm_is_hidden(builder, node->step, builder->graph->nodes[waits].step, is_before),
             .cycles = is_one ? 0
                              : node->latency_cycles +
                                    (float)pm_bypass_cycles(builder->target, from->row, to->row)});

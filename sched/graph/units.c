@@ -23,7 +23,8 @@ static void add_set(struct sets *sets, uint64_t set) {
     *PM_PUSH(sets, items) = set;
 }
 
-static double busy_within(const struct pm_graph *graph, const struct pm_way *way, uint64_t units) {
+static double busy_within(const struct pm_dep_graph *graph, const struct pm_way *way,
+                          uint64_t units) {
     double cycles = 0;
     for (uint32_t m = way->first_micro; m < way->first_micro + way->n_micros; m++)
         if (!(graph->micros[m].units & ~units))
@@ -31,7 +32,7 @@ static double busy_within(const struct pm_graph *graph, const struct pm_way *way
     return cycles;
 }
 
-static double demand_within(const struct pm_graph *graph, uint64_t units) {
+static double demand_within(const struct pm_dep_graph *graph, uint64_t units) {
     double cycles = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pm_node *node = &graph->nodes[i];
@@ -43,7 +44,7 @@ static double demand_within(const struct pm_graph *graph, uint64_t units) {
     return cycles;
 }
 
-double pm_graph_units(const struct pm_graph *graph, uint8_t *unit) {
+double pm_graph_units(const struct pm_dep_graph *graph, uint8_t *unit) {
     struct sets sets = {0};
     double most = 0;
     for (size_t m = 0; m < graph->n_micros; m++)
@@ -66,8 +67,7 @@ double pm_graph_units(const struct pm_graph *graph, uint8_t *unit) {
                 add_set(&sets, sets.items[i] | sets.items[k]);
     *unit = 0;
     for (size_t i = 0; i < sets.n_items; i++) {
-        double cycles =
-            demand_within(graph, sets.items[i]) / __builtin_popcountll(sets.items[i]);
+        double cycles = demand_within(graph, sets.items[i]) / __builtin_popcountll(sets.items[i]);
         uint8_t first = (uint8_t)__builtin_ctzll(sets.items[i]);
         if (cycles > most || (cycles == most && first < *unit)) {
             most = cycles;

@@ -5,12 +5,16 @@
 
 #include "sched/modulo/private.h"
 
-enum { MOST_MORE = 64, MOST_OPS = 4000 }; /* cycles above the bound; larger loops get the bound */
+enum {
+    MOST_TRIES = 24,
+    SMALL = 96, /* operations: every interval is tried; of larger loops each is a tenth larger */
+    MOST_OPS = 1024, /* larger loops get the bound */
+};
 
 /* ---- which way each node is executed --------------------------------------------------------- */
 
 /* How much every unit would be asked for, each micro-operation shared out evenly. */
-static void add_load(const struct pm_graph *graph, const struct pm_way *way, double sign,
+static void add_load(const struct pm_dep_graph *graph, const struct pm_way *way, double sign,
                      double *load) {
     for (uint32_t m = way->first_micro; m < way->first_micro + way->n_micros; m++) {
         const struct pm_micro *micro = &graph->micros[m];
@@ -28,7 +32,7 @@ static double most_loaded(const double *load) {
 }
 
 /* The way of each node with several, so that units are asked for evenly. */
-static uint32_t *choose_ways(const struct pm_graph *graph) {
+static uint32_t *choose_ways(const struct pm_dep_graph *graph) {
     uint32_t *ways = pm_alloc(graph->n_nodes, sizeof *ways);
     double load[PM_MACHINE_MAX_UNITS] = {0};
     for (size_t i = 0; i < graph->n_nodes; i++) {
@@ -74,8 +78,8 @@ struct places {
     uint32_t *first, *n, *end;
 };
 
-static void add_node(struct pm_modulo_problem *problem, const struct pm_graph *graph, uint32_t i,
-                     const struct pm_way *way, struct places *places) {
+static void add_node(struct pm_modulo_problem *problem, const struct pm_dep_graph *graph,
+                     uint32_t i, const struct pm_way *way, struct places *places) {
     const struct pm_node *node = &graph->nodes[i];
     uint32_t n = way ? way->n_micros : 0;
     places->first[i] = (uint32_t)problem->n_ops;
@@ -119,7 +123,7 @@ static void order_edges(struct pm_modulo_problem *problem) {
     }
 }
 
-void pm_modulo_problem_make(const struct pm_graph *graph, double width,
+void pm_modulo_problem_make(const struct pm_dep_graph *graph, double width,
                             const struct pm_modulo_options *options,
                             struct pm_modulo_problem *problem) {
     size_t n = graph->n_nodes;
@@ -165,8 +169,8 @@ static bool is_possible(const struct pm_modulo_problem *problem, uint32_t interv
             for (uint32_t k = 0; k < problem->ops[i].n_in; k++) {
                 const struct pm_modulo_edge *edge =
                     &problem->edges[problem->in[problem->ops[i].first_in + k]];
-                int64_t length = longest[edge->from] + edge->cycles -
-                                 (int64_t)interval * edge->distance;
+                int64_t length =
+                    longest[edge->from] + edge->cycles - (int64_t)interval * edge->distance;
                 if (length > longest[i]) {
                     longest[i] = length;
                     grows = true;
@@ -177,7 +181,7 @@ static bool is_possible(const struct pm_modulo_problem *problem, uint32_t interv
     return !grows;
 }
 
-void pm_modulo_schedule(const struct pm_graph *graph, double width,
+void pm_modulo_schedule(const struct pm_dep_graph *graph, double width,
                         const struct pm_modulo_options *options, struct pm_modulo *modulo) {
     *modulo = (struct pm_modulo){0};
     if (graph->n_nodes == 0)
@@ -196,9 +200,11 @@ void pm_modulo_schedule(const struct pm_graph *graph, double width,
     modulo->least_cycles = interval;
     uint32_t *cycle = pm_alloc(problem.n_ops, sizeof *cycle);
     bool found = false;
-    for (uint32_t more = 0; more <= MOST_MORE && !found && problem.n_ops <= MOST_OPS; more++) {
-        modulo->interval_cycles = interval + more;
-        found = pm_modulo_try(&problem, interval + more, cycle);
+    modulo->interval_cycles = interval;
+    for (unsigned tries = 0; tries < MOST_TRIES && !found && problem.n_ops <= MOST_OPS; tries++) {
+        if (tries)
+            modulo->interval_cycles += problem.n_ops > SMALL ? 1 + modulo->interval_cycles / 10 : 1;
+        found = pm_modulo_try(&problem, modulo->interval_cycles, cycle);
     }
     modulo->cycles = found ? modulo->interval_cycles : interval;
     if (!found)

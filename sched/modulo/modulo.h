@@ -13,19 +13,20 @@ struct pm_modulo_options {
     double least_cycles; /* bounds that the graph does not tell */
     bool has_units;
     bool carries;  /* iterations depend on each other */
-    bool in_order; /* issue stops at the first use of a value that is missing: what a load takes more
-                      than its row's latency is no part of the schedule, but waited for */
+    bool in_order; /* issue stops at the first use of a value that is missing: what a load takes
+                      more than its row's latency is no part of the schedule, but waited for */
 };
 
 struct pm_modulo {
     uint32_t interval_cycles; /* initiation interval; 0: none was found */
-    uint32_t least_cycles;  /* the larger of the resource and the recurrence bound, in whole cycles */
+    uint32_t
+        least_cycles; /* the larger of the resource and the recurrence bound, in whole cycles */
     uint32_t length_cycles; /* from the first issue of an iteration to its last result */
     double cycles;          /* of an iteration: the interval, in order with stalls; 0: none found */
 };
 
 /* WIDTH: issue slots of each cycle; 0: no limit. */
-void pm_modulo_schedule(const struct pm_graph *graph, double width,
+void pm_modulo_schedule(const struct pm_dep_graph *graph, double width,
                         const struct pm_modulo_options *options, struct pm_modulo *modulo);
 
 #endif

@@ -16,7 +16,8 @@ struct pm_modulo_edge {
     uint32_t from, to;
     int32_t cycles; /* whole */
     int32_t distance;
-    float stall_cycles; /* what the load takes more, which is waited for when it is used (in order) */
+    float
+        stall_cycles; /* what the load takes more, which is waited for when it is used (in order) */
 };
 
 struct pm_modulo_problem {
@@ -26,7 +27,7 @@ struct pm_modulo_problem {
     double width;
 };
 
-void pm_modulo_problem_make(const struct pm_graph *graph, double width,
+void pm_modulo_problem_make(const struct pm_dep_graph *graph, double width,
                             const struct pm_modulo_options *options,
                             struct pm_modulo_problem *problem);
 void pm_modulo_problem_free(struct pm_modulo_problem *problem);

@@ -15,8 +15,10 @@
 #include "sched/modulo/private.h"
 
 enum {
-    BUDGET = 12,    /* placements for each operation */
-    ATTEMPTS = 10,  /* with priorities shaken */
+    SMALL = 96,  /* operations; larger loops are not looked at so thoroughly: */
+    BUDGET = 12, /* placements for each operation */
+    LARGE_BUDGET = 3,
+    ATTEMPTS = 10, /* with priorities shaken; of large loops one */
     NOBODY = -1,
     NEVER = -1,
 };
@@ -24,13 +26,13 @@ enum {
 struct attempt {
     const struct pm_modulo_problem *problem;
     uint32_t interval;
-    int64_t *at;         /* cycle of each operation; NEVER */
-    int64_t *last_at;    /* where it was before */
-    int8_t *unit;        /* that it has */
+    int64_t *at;      /* cycle of each operation; NEVER */
+    int64_t *last_at; /* where it was before */
+    int8_t *unit;     /* that it has */
     double *height;
-    double *room;        /* [interval][64]: of each unit in each cycle, 1 free */
-    int32_t *holder;     /* [interval][64]: who has all of it alone; NOBODY */
-    double *slots;       /* [interval] taken */
+    double *room;          /* [interval][64]: of each unit in each cycle, 1 free */
+    int32_t *holder;       /* [interval][64]: who has all of it alone; NOBODY */
+    double *slots;         /* [interval] taken */
     unsigned pressure[64]; /* operations that may take each unit */
 };
 
@@ -59,8 +61,7 @@ static void take(struct attempt *a, uint32_t i, int64_t cycle, unsigned unit, do
     for (int64_t c = cycle + (int64_t)op->start_cycle; left > 1e-9; c++, left -= 1)
         a->room[cell(a, c, unit)] -= sign * fmin(1, left);
     if (is_single(op))
-        a->holder[cell(a, cycle + (int64_t)op->start_cycle, unit)] =
-            sign > 0 ? (int32_t)i : NOBODY;
+        a->holder[cell(a, cycle + (int64_t)op->start_cycle, unit)] = sign > 0 ? (int32_t)i : NOBODY;
     a->unit[i] = sign > 0 ? (int8_t)unit : NOBODY;
 }
 
@@ -172,8 +173,7 @@ static void remove_violated(struct attempt *a, uint32_t i) {
     for (uint32_t k = 0; k < op->n_out; k++) {
         const struct pm_modulo_edge *edge = &a->problem->edges[a->problem->out[op->first_out + k]];
         if (edge->to != i && a->at[edge->to] != NEVER &&
-            a->at[edge->to] <
-                a->at[i] + edge->cycles - (int64_t)a->interval * edge->distance)
+            a->at[edge->to] < a->at[i] + edge->cycles - (int64_t)a->interval * edge->distance)
             remove_op(a, edge->to);
     }
 }
@@ -221,8 +221,8 @@ static void find_heights(struct attempt *a) {
             for (uint32_t k = 0; k < problem->ops[i].n_out; k++) {
                 const struct pm_modulo_edge *edge =
                     &problem->edges[problem->out[problem->ops[i].first_out + k]];
-                double height = a->height[edge->to] + edge->cycles -
-                                (double)a->interval * edge->distance;
+                double height =
+                    a->height[edge->to] + edge->cycles - (double)a->interval * edge->distance;
                 if (height > a->height[i] + 1e-9) {
                     a->height[i] = height;
                     grows = true;
@@ -259,7 +259,8 @@ static uint32_t next_op(const struct attempt *a) {
 
 static bool attempt_once(struct attempt *a) {
     begin_anew(a);
-    for (size_t left = BUDGET * a->problem->n_ops + 1; left > 0; left--) {
+    size_t n = a->problem->n_ops;
+    for (size_t left = (n > SMALL ? LARGE_BUDGET : BUDGET) * n + 1; left > 0; left--) {
         uint32_t i = next_op(a);
         if (i == PM_NONE)
             return true;
@@ -281,11 +282,12 @@ bool pm_modulo_try(const struct pm_modulo_problem *problem, uint32_t interval, u
                         .holder = pm_alloc(n_cells, sizeof *a.holder),
                         .slots = pm_alloc(interval, sizeof *a.slots)};
     uint32_t state = 1;
+    unsigned attempts = n > SMALL ? 1 : ATTEMPTS;
     bool found = false;
     for (size_t i = 0; i < n; i++)
         for (uint64_t left = problem->ops[i].units; left; left &= left - 1)
             a.pressure[__builtin_ctzll(left)]++;
-    for (unsigned attempt = 0; attempt < ATTEMPTS && !found; attempt++) {
+    for (unsigned attempt = 0; attempt < attempts && !found; attempt++) {
         find_heights(&a);
         for (size_t i = 0; i < n && attempt; i++)
             a.height[i] += shake(&state) * attempt * interval / 4;

@@ -1,8 +1,8 @@
 /* A modulo schedule in an in-order core: issue stops at the first use of a value that is missing.
 
    The schedule counts on every load taking what its row says.  Iterations are issued as scheduled,
-   in the order of their cycles, and all that follow are as late as the first use of what a load took
-   longer for: what lies between the load and its use hides that much of it. */
+   in the order of their cycles, and all that follow are as late as the first use of what a load
+   took longer for: what lies between the load and its use hides that much of it. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -18,11 +18,11 @@ struct pm_code_files *pm_code_files_open(const struct pm_structure *structure) {
     for (size_t m = 0; m < structure->n_modules; m++) {
         struct pm_error err = {0};
         struct pm_image *image = pm_alloc(1, sizeof *image);
-        bool is_same = structure->modules[m].path &&
-                       pm_read_image(structure->modules[m].path, image, &err);
-        if (is_same && (image->build_id_bytes != structure->modules[m].build_id_bytes ||
-                        memcmp(image->build_id, structure->modules[m].build_id,
-                               image->build_id_bytes) != 0)) {
+        bool is_same =
+            structure->modules[m].path && pm_read_image(structure->modules[m].path, image, &err);
+        if (is_same &&
+            (image->build_id_bytes != structure->modules[m].build_id_bytes ||
+             memcmp(image->build_id, structure->modules[m].build_id, image->build_id_bytes) != 0)) {
             pm_image_release(image);
             is_same = false;
         }
@@ -47,8 +47,7 @@ void pm_code_files_close(struct pm_code_files *files) {
 
 const uint8_t *pm_block_code(const struct pm_code_files *files, uint32_t block) {
     const struct pm_block *of = &files->structure->blocks[block];
-    const struct pm_image *image =
-        files->images[files->structure->routines[of->routine].module];
+    const struct pm_image *image = files->images[files->structure->routines[of->routine].module];
     return image && of->size_bytes ? pm_image_at(image, of->address, of->size_bytes) : NULL;
 }
 

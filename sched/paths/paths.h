@@ -13,14 +13,14 @@
 
 struct pm_frequencies; /* sched/sched.h */
 
-struct pm_path {
+struct pm_region_path {
     uint32_t first_step, n_steps;
     double executions;
     bool returns; /* it ends with the way back to the loop's header; else it leaves the region */
 };
 
 struct pm_paths {
-    PM_ARRAY(struct pm_path, items); /* most frequent first */
+    PM_ARRAY(struct pm_region_path, items); /* most frequent first */
     PM_ARRAY(struct pm_path_step, steps);
     bool is_assumed;        /* edge counts leave open which ways go together */
     double left_executions; /* of edges that no path covers: more than MOST_PATHS paths, or counts

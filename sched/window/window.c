@@ -2,12 +2,11 @@
 
    Nodes are taken in the order of the program, and each goes through its whole life at once:
 
-       fetched    slots a cycle; a jump that is taken ends the cycle's group
+       fetched    slots a cycle; jumps that are taken and lines of code take time
        allocated  in order: slots a cycle, and room in the window
-       begun      each micro-operation in the first cycle, from when its operands are there, in which
-                  one of its units is free
-       done       the latency after the last of them
-       retired    in order: slots a cycle
+       begun      each micro-operation in the first cycle, from when its operands are there, in
+   which one of its units is free done       the latency after the last of them retired    in order:
+   slots a cycle
 
    Older operations have taken their cycles of the units before a younger one looks for its own, so
    that this is the schedule in which the oldest that is ready goes first: no clock has to tick.
@@ -26,11 +25,18 @@
 enum {
     HORIZON = 4096, /* cycles; a power of two */
     N_WORDS = HORIZON / 64,
-    LEAST_ITERATIONS = 24,
+    LEAST_ITERATIONS = 12,
     MOST_ITERATIONS = 640,
     MOST_PERIOD = 24,
     HISTORY = 32, /* iterations that waits reach back, a power of two above the longest distance */
 };
+
+/* As fmax and ceil, but in line: this is where the time goes. */
+static inline double later(double a, double b) { return a > b ? a : b; }
+static inline int64_t next_cycle(double cycle) {
+    int64_t whole = (int64_t)cycle;
+    return whole + (cycle > (double)whole);
+}
 
 /* When a slot of a stage that takes so many a cycle is free. */
 struct stage {
@@ -40,7 +46,7 @@ struct stage {
 /* SLOTS more through a stage of WIDTH a cycle, not before CYCLE. */
 static double pass(struct stage *stage, double width, double slots, double cycle) {
     if (width <= 0)
-        return stage->cycle = fmax(stage->cycle, cycle);
+        return stage->cycle = later(stage->cycle, cycle);
     if (cycle > stage->cycle) {
         stage->cycle = cycle;
         stage->used = 0;
@@ -66,13 +72,13 @@ struct flight {
 };
 
 struct core {
-    const struct pm_graph *graph;
+    const struct pm_dep_graph *graph;
     const struct pm_window_limits *limits;
     struct unit *units;
     uint8_t numbers[PM_MACHINE_MAX_UNITS]; /* of a bit of a set of units: which of UNITS */
     unsigned n_units;
-    int64_t cleared;       /* cycles before are free again in the ring */
-    double *begun;         /* HISTORY · n_nodes */
+    int64_t cleared; /* cycles before are free again in the ring */
+    double *begun;   /* HISTORY · n_nodes */
     struct stage fetch, allocation, retirement;
     double next_fetch;
     struct flight *flights; /* a ring, a power of two */
@@ -130,7 +136,7 @@ static void move_horizon(struct core *core, int64_t present) {
 /* When one of MICRO's units takes it, not before READY. */
 static double execute_micro(struct core *core, const struct pm_micro *micro, double ready) {
     int64_t end = core->cleared + HORIZON - 64, best_cycle = INT64_MAX;
-    int64_t from = (int64_t)ceil(ready + micro->start_cycle - 1e-6);
+    int64_t from = next_cycle(ready + micro->start_cycle - 1e-6);
     struct unit *best = NULL;
     int64_t best_n = 0;
     unsigned best_bit = 0;
@@ -155,7 +161,7 @@ static double execute_micro(struct core *core, const struct pm_micro *micro, dou
     if (core->node_units)
         core->node_units[best_bit] += micro->busy_cycles;
     take(best, best_cycle, best_n, end);
-    return fmax(ready, (double)best_cycle - micro->start_cycle);
+    return later(ready, (double)best_cycle - micro->start_cycle);
 }
 
 /* How much its units have to do already, to choose a way. */
@@ -183,7 +189,7 @@ static double execute(struct core *core, const struct pm_node *node, double read
         }
     }
     for (uint32_t m = best->first_micro; m < best->first_micro + best->n_micros; m++)
-        begun = fmax(begun, execute_micro(core, &core->graph->micros[m], ready));
+        begun = later(begun, execute_micro(core, &core->graph->micros[m], ready));
     return begun;
 }
 
@@ -194,7 +200,7 @@ static void make_room(struct core *core, double slots, double *cycle) {
     while (window > 0 && core->oldest != core->youngest && core->in_flight + slots > window) {
         const struct flight *flight = &core->flights[core->oldest++ & core->flight_mask];
         core->in_flight -= flight->slots;
-        *cycle = fmax(*cycle, flight->retired + 1);
+        *cycle = later(*cycle, flight->retired + 1);
     }
     if (core->youngest - core->oldest > core->flight_mask) /* no window: the ring is full */
         core->oldest++;
@@ -205,15 +211,15 @@ static double allocate(struct core *core, const struct pm_node *node) {
     double cycle = core->next_fetch;
     if (limits->fetch_slots > 0)
         cycle = pass(&core->fetch, limits->fetch_slots, node->slots, cycle);
-    if (node->ends_fetch)
-        core->next_fetch = fmax(core->next_fetch, cycle) + limits->taken_cycles;
+    if (node->fetch_cycles > 0 && limits->has_fetch)
+        core->next_fetch = later(core->next_fetch, cycle) + node->fetch_cycles;
     make_room(core, node->slots, &cycle);
     return pass(&core->allocation, limits->front_end_slots, node->slots, cycle);
 }
 
 static double operands_ready(const struct core *core, const struct pm_node *node,
                              unsigned iteration) {
-    const struct pm_graph *graph = core->graph;
+    const struct pm_dep_graph *graph = core->graph;
     double ready = 0;
     for (uint32_t e = node->first_edge; e < node->first_edge + node->n_edges; e++) {
         const struct pm_wait *wait = &graph->waits[e];
@@ -222,14 +228,14 @@ static double operands_ready(const struct core *core, const struct pm_node *node
             continue;
         const double *begun =
             &core->begun[((iteration - wait->distance) & (HISTORY - 1)) * graph->n_nodes];
-        ready = fmax(ready, begun[wait->from] + wait->cycles);
+        ready = later(ready, begun[wait->from] + wait->cycles);
     }
     return ready;
 }
 
 /* When the iteration's last node is retired. */
 static double run_iteration(struct core *core, unsigned iteration, double *unit_cycles) {
-    const struct pm_graph *graph = core->graph;
+    const struct pm_dep_graph *graph = core->graph;
     double *begun = &core->begun[(iteration & (HISTORY - 1)) * graph->n_nodes];
     double retired = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {
@@ -241,15 +247,14 @@ static double run_iteration(struct core *core, unsigned iteration, double *unit_
         double ready = operands_ready(core, node, iteration);
         /* What is renamed away waits for nothing but its operands. */
         if (node->n_ways)
-            ready = fmax(ready, allocated + 1);
+            ready = later(ready, allocated + 1);
         if (unit_cycles)
             core->node_units = &unit_cycles[i * PM_MACHINE_MAX_UNITS];
         begun[i] = execute(core, node, ready);
-        double done = fmax(begun[i] + node->latency_cycles, allocated + 1);
-        core->last_result = fmax(core->last_result, done);
+        double done = later(begun[i] + node->latency_cycles, allocated + 1);
+        core->last_result = later(core->last_result, done);
         retired = pass(&core->retirement, core->limits->retire_slots, node->slots, done);
-        core->flights[core->youngest++ & core->flight_mask] =
-            (struct flight){retired, node->slots};
+        core->flights[core->youngest++ & core->flight_mask] = (struct flight){retired, node->slots};
         core->in_flight += node->slots;
     }
     return retired;
@@ -257,10 +262,10 @@ static double run_iteration(struct core *core, unsigned iteration, double *unit_
 
 /* ---- the steady state ------------------------------------------------------------------------ */
 
-/* Are the last N iterations a repetition?  The length of the period, or 0. */
-static unsigned find_period(const double *ends, unsigned n) {
+/* Are the last N iterations a repetition, for LEAST of them?  The length of the period, or 0. */
+static unsigned find_period(const double *ends, unsigned n, unsigned least) {
     for (unsigned period = 1; period <= MOST_PERIOD && 4 * period <= n - 1; period++) {
-        unsigned checked = 3 * period > 12 ? 3 * period : 12;
+        unsigned checked = 3 * period > least ? 3 * period : least;
         if (checked + period > n - 1)
             return 0;
         double length = ends[n - 1] - ends[n - 1 - period];
@@ -273,7 +278,7 @@ static unsigned find_period(const double *ends, unsigned n) {
     return 0;
 }
 
-static void prepare(struct core *core, const struct pm_graph *graph) {
+static void prepare(struct core *core, const struct pm_dep_graph *graph) {
     uint64_t used = 0;
     for (size_t m = 0; m < graph->n_micros; m++)
         used |= graph->micros[m].units;
@@ -288,7 +293,7 @@ static void prepare(struct core *core, const struct pm_graph *graph) {
     core->flight_mask = n_flights - 1;
 }
 
-void pm_window_simulate(const struct pm_graph *graph, const struct pm_window_limits *limits,
+void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
                         struct pm_window_result *result) {
     struct core core = {.graph = graph, .limits = limits};
     *result = (struct pm_window_result){.unit_cycles = result->unit_cycles};
@@ -298,6 +303,7 @@ void pm_window_simulate(const struct pm_graph *graph, const struct pm_window_lim
     /* Some windows full, before a repetition is believed. */
     double filling = graph->slots > 0 ? 2 * limits->window_slots / graph->slots : 0;
     unsigned least = LEAST_ITERATIONS + (unsigned)fmin(filling, MOST_ITERATIONS / 2.0);
+    unsigned repeated = (unsigned)fmin(12, 4 + filling), every = filling < 4 ? 2 : 8;
     unsigned most = limits->iterations > 0 ? (unsigned)ceil(limits->iterations) : MOST_ITERATIONS;
     if (limits->iterations > MOST_ITERATIONS)
         most = MOST_ITERATIONS;
@@ -307,13 +313,13 @@ void pm_window_simulate(const struct pm_graph *graph, const struct pm_window_lim
         ends[n] = run_iteration(&core, n, result->unit_cycles);
         if (n++ == 0)
             result->alone_cycles = core.last_result - core.first_allocation;
-        if (n >= least && n % 8 == 0)
-            period = find_period(ends, n);
+        if (n >= least && n % every == 0)
+            period = find_period(ends, n, repeated);
     }
     double begin = core.first_allocation;
     unsigned back = period ? period : n / 2;
     result->cycles = n > 1 ? (ends[n - 1] - ends[n - 1 - back]) / back : ends[0] - begin;
-    result->start_cycles = fmax(0, ends[n - 1] + 1 - begin - n * result->cycles);
+    result->start_cycles = later(0, ends[n - 1] + 1 - begin - n * result->cycles);
     if (limits->iterations > 0 && limits->iterations <= n)
         result->cycles = (ends[n - 1] + 1 - begin) / n;
     for (size_t i = 0; result->unit_cycles && i < graph->n_nodes * PM_MACHINE_MAX_UNITS; i++)

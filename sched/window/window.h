@@ -14,7 +14,7 @@ struct pm_window_limits {
     double fetch_slots;     /* fetched in a cycle, from one run of code without a taken jump */
     double retire_slots;    /* retired in a cycle */
     double window_slots;    /* in flight */
-    double taken_cycles;    /* between two jumps that are taken */
+    bool has_fetch;         /* jumps that are taken, and lines of code, take their time */
     bool has_units;
     bool carries; /* iterations depend on each other */
     double
@@ -29,7 +29,7 @@ struct pm_window_result {
                             each unit by iteration */
 };
 
-void pm_window_simulate(const struct pm_graph *graph, const struct pm_window_limits *limits,
+void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
                         struct pm_window_result *result);
 
 #endif

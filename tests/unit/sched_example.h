@@ -168,7 +168,8 @@ static void use_machine(struct program *p, const char *text) {
         fail_msg("%s", err.text);
 }
 
-static const struct pm_scope_prediction *predict(struct program *p, const char *machine) {
+__attribute__((unused)) static const struct pm_scope_prediction *predict(struct program *p,
+                                                                         const char *machine) {
     use_machine(p, machine);
     struct pm_error err = {0};
     p->prediction = pm_predict(p->structure, &p->profile, p->machine, p->dependences, &err);
@@ -188,7 +189,8 @@ static void free_program(struct program *p) {
     pm_structure_free(p->structure);
 }
 
-static bool has_note(const struct pm_prediction *prediction, const char *part) {
+__attribute__((unused)) static bool has_note(const struct pm_prediction *prediction,
+                                             const char *part) {
     for (size_t i = 0; i < prediction->n_notes; i++)
         if (strstr(prediction->notes[i], part))
             return true;

@@ -1,8 +1,8 @@
 /* Bare loop bodies (bare_code.h): the system's assembler makes an object of them.
 
-   The text stands in a routine of its own between a label and a jump back to it.  Where the body has
-   a way back of its own, the loop found in it is the one that counts, and the jump is taken as given;
-   else the jump is no part of the loop. */
+   The text stands in a routine of its own between a label and a jump back to it.  Where the body
+   has a way back of its own, the loop found in it is the one that counts, and the jump is taken as
+   given; else the jump is no part of the loop. */
 #include <ctype.h>
 #include <errno.h>
 #include <spawn.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/bare_code.h"
+#include "cmd/schedule/bare_code.h"
 
 extern char **environ;
 
@@ -71,11 +71,15 @@ static bool put_file(FILE *out, const char *path, struct pm_error *err) {
 
 /* The routine around the body; a no-op before it, so that the loop is not headed by the entry. */
 static bool put_text(FILE *out, const char *assembler, const char *hex, struct pm_error *err) {
-    fprintf(out, "\t.text\n\t.globl %s\n\t.type %s, @function\n%s:\n\tnop\n\t.p2align 6\n"
-                 ".Lbare_begin:\n", routine, routine, routine);
+    fprintf(out,
+            "\t.text\n\t.globl %s\n\t.type %s, @function\n%s:\n\tnop\n\t.p2align 6\n"
+            ".Lbare_begin:\n",
+            routine, routine, routine);
     bool ok = hex ? put_hex(out, hex, err) : put_file(out, assembler, err);
-    fprintf(out, "\t.text\nbare_closing:\n\tjmp .Lbare_begin\n\t.size %s, . - %s\n"
-                 "\t.section .note.GNU-stack,\"\",@progbits\n", routine, routine);
+    fprintf(out,
+            "\t.text\nbare_closing:\n\tjmp .Lbare_begin\n\t.size %s, . - %s\n"
+            "\t.section .note.GNU-stack,\"\",@progbits\n",
+            routine, routine);
     return ok;
 }
 
@@ -83,8 +87,9 @@ static bool put_text(FILE *out, const char *assembler, const char *hex, struct p
 
 static bool assemble(const char *source, const char *to, struct pm_error *err) {
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
-        char *const argv[] = {(char *)(uintptr_t)compilers[i], "-shared", "-nostdlib", "-o",
-                              (char *)(uintptr_t)to, (char *)(uintptr_t)source, NULL};
+        char *const argv[] = {
+            (char *)(uintptr_t)compilers[i], "-shared", "-nostdlib", "-o", (char *)(uintptr_t)to,
+            (char *)(uintptr_t)source,       NULL};
         pid_t child;
         int status;
         if (posix_spawnp(&child, compilers[i], NULL, NULL, argv, environ))

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "binlift/binlift.h"
-#include "cmd/bare_code.h"
+#include "cmd/schedule/bare_code.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "core/store/store.h"
@@ -12,7 +12,7 @@
 #include "sched/sched.h"
 
 struct request {
-    const char *path, *loop, *routine, *assembler, *hex;
+    const char *path, *loop, *assembler, *hex;
     bool all, pessimistic, graph;
     struct pm_parameters at;
     struct pm_machine_list on;
@@ -70,46 +70,40 @@ static bool open_program(const char *path, struct source *source, struct pm_erro
 
 /* ---- which loops ----------------------------------------------------------------------------- */
 
-/* Of the routines that are asked for. */
-static bool *innermost_loops(const struct request *request, const struct pm_structure *structure,
-                             struct pm_error *err) {
-    uint32_t n_named;
-    bool *routines = pm_routines_named(structure, request->routine, &n_named);
-    bool *wanted = pm_innermost_loops(structure);
-    for (uint32_t s = 0; s < structure->n_scopes; s++)
-        wanted[s] = wanted[s] && (!routines || routines[structure->scopes[s].routine]);
-    free(routines);
-    if (request->routine && n_named == 0) {
-        pm_fail(err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)", request->path,
-                request->routine, request->path);
-        pm_fail_nearest_routine(err, structure, request->routine);
-        free(wanted);
-        return NULL;
+/* The loops that are named; where routines or inlined code are, all innermost loops in them. */
+static uint32_t keep_loops(const struct pm_structure *structure, bool *named) {
+    bool *innermost = pm_innermost_loops(structure);
+    bool is_code = false;
+    uint32_t n_loops = 0;
+    for (uint32_t s = 1; s < structure->n_scopes; s++)
+        is_code |= named[s] && structure->scopes[s].kind != PM_SCOPE_LOOP;
+    for (uint32_t s = 1; s < structure->n_scopes && is_code; s++)
+        named[s] |= named[structure->scopes[s].parent];
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        named[s] &= is_code ? innermost[s] : structure->scopes[s].kind == PM_SCOPE_LOOP;
+        n_loops += named[s];
     }
-    return wanted;
+    free(innermost);
+    return n_loops;
 }
 
 static bool *wanted_loops(const struct request *request, const struct pm_structure *structure,
                           struct pm_error *err) {
     if (!request->loop)
-        return innermost_loops(request, structure, err);
-    uint32_t n_named, n_loops = 0;
+        return pm_innermost_loops(structure);
+    uint32_t n_named;
     bool *named = pm_scopes_named(structure, request->loop, &n_named);
-    for (uint32_t s = 0; s < structure->n_scopes; s++) {
-        named[s] &= structure->scopes[s].kind == PM_SCOPE_LOOP;
-        n_loops += named[s];
-    }
-    if (n_loops)
+    if (keep_loops(structure, named))
         return named;
     free(named);
-    if (n_named)
-        pm_fail(err, "%s: \"%s\" is no loop, and has none of its own (`pmodel loops %s` lists them)",
-                request->path, request->loop, request->path);
-    else
-        pm_fail(err, "%s: no loop is called \"%s\" (`pmodel loops %s` lists them)", request->path,
+    if (n_named) {
+        pm_fail(err, "%s: there are no loops in %s (`pmodel loops %s` lists them)", request->path,
                 request->loop, request->path);
-    if (!n_named)
-        pm_fail_nearest_scope(err, structure, request->loop);
+        return NULL;
+    }
+    pm_fail(err, "%s: no loop is called \"%s\" (`pmodel loops %s` lists them)", request->path,
+            request->loop, request->path);
+    pm_fail_nearest_scope(err, structure, request->loop);
     return NULL;
 }
 
@@ -118,9 +112,8 @@ static bool *wanted_loops(const struct request *request, const struct pm_structu
 static void show_graphs(const struct pm_target_machine *target,
                         const struct pm_loop_schedules *schedules,
                         const struct pm_schedule_options *options,
-                        struct pm_schedules_report *report,
-                        const struct pm_report_options *show) {
-    struct pm_graph *graphs = pm_alloc(schedules->n_items, sizeof *graphs);
+                        struct pm_schedules_report *report, const struct pm_report_options *show) {
+    struct pm_dep_graph *graphs = pm_alloc(schedules->n_items, sizeof *graphs);
     for (size_t i = 0; i < schedules->n_items; i++)
         pm_graph_of_path(target, &schedules->steps[schedules->items[i].first_step],
                          schedules->items[i].n_steps,
@@ -148,8 +141,7 @@ static void show_one(const struct pm_target_machine *target, struct pm_loop_sche
     pm_path_detail_free(&detail);
 }
 
-static bool show(const struct request *request, const struct source *source,
-                 struct pm_error *err) {
+static bool show(const struct request *request, const struct source *source, struct pm_error *err) {
     const struct pm_schedule_options options = {.pessimistic = request->pessimistic,
                                                 .with_causes = true,
                                                 .with_gains = true,
@@ -165,8 +157,10 @@ static bool show(const struct request *request, const struct source *source,
     pm_schedule_loops(&target, source->profile ? source->profile->edge_counts : NULL, wanted,
                       &options, &schedules);
     struct pm_code_files *files = pm_code_files_open(source->structure);
-    struct pm_schedules_report report = {
-        .structure = source->structure, .machine = machine, .schedules = &schedules, .files = files};
+    struct pm_schedules_report report = {.structure = source->structure,
+                                         .machine = machine,
+                                         .schedules = &schedules,
+                                         .files = files};
     bool is_one = schedules.n_items == 1 && schedules.items[0].n_steps > 0;
     if (request->graph)
         show_graphs(&target, &schedules, &options, &report, &request->options);
@@ -195,8 +189,6 @@ static const char *find_contradiction(const struct request *request, size_t n_ar
         return "give one program or store, and one loop of it or --all";
     if (!is_bare && n_arguments == 1 && !request->all)
         return "give a loop as reports name it, or --all";
-    if (request->routine && !request->all)
-        return "--routine goes with --all";
     if (request->on.n_machines != 1)
         return "give one machine (-m)";
     if (request->graph && request->options.format != PM_REPORT_JSON)
@@ -228,7 +220,6 @@ int pm_cmd_schedule(int argc, char **argv) {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_FLAG("all", 0, &request.all),
-        PM_OPTION_TEXT("routine", 0, &request.routine),
         PM_OPTION_FLAG("pessimistic", 0, &request.pessimistic),
         PM_OPTION_FLAG("graph", 0, &request.graph),
         PM_OPTION_TEXT("asm", 0, &request.assembler),
