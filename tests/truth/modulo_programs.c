@@ -52,7 +52,7 @@ struct op {
 };
 
 struct program {
-    const struct pm_graph *graph;
+    const struct pm_dep_graph *graph;
     int interval;
     double width;
     glp_prob *lp;
@@ -322,7 +322,7 @@ static enum answer solve(struct program *p, double seconds) {
 }
 
 /* Is there a schedule of GRAPH that begins an iteration every INTERVAL cycles? */
-static enum answer has_schedule(const struct pm_graph *graph, double width, int interval,
+static enum answer has_schedule(const struct pm_dep_graph *graph, double width, int interval,
                                 double seconds) {
     struct program p = {
         .graph = graph, .interval = interval, .width = width, .lp = glp_create_prob()};
@@ -342,7 +342,7 @@ static enum answer has_schedule(const struct pm_graph *graph, double width, int 
 }
 
 /* *LEAST: the least interval, FOUND or below; 0: not known. */
-static const char *judge(const struct pm_graph *graph, double width, int found, double seconds,
+static const char *judge(const struct pm_dep_graph *graph, double width, int found, double seconds,
                          int *least) {
     *least = 0;
     enum answer own = has_schedule(graph, width, found, seconds);
@@ -368,7 +368,7 @@ static const char *judge(const struct pm_graph *graph, double width, int found, 
 
 /* What the definition above does not tell: parts of cycles, and nodes of more slots than a cycle
    has. */
-static bool is_defined(const struct pm_graph *graph, double width) {
+static bool is_defined(const struct pm_dep_graph *graph, double width) {
     for (size_t m = 0; m < graph->n_micros; m++)
         if (graph->micros[m].busy_cycles != floor(graph->micros[m].busy_cycles))
             return false;
@@ -396,7 +396,7 @@ static bool is_new(struct request *request, uint64_t hash) {
 }
 
 static void judge_loop(struct request *request, const char *program, uint64_t hash,
-                       const struct pm_graph *graph) {
+                       const struct pm_dep_graph *graph) {
     const struct pm_modulo_options options = {.has_units = true, .carries = true};
     double width = request->machine->issue_width;
     struct pm_modulo modulo;
@@ -434,7 +434,7 @@ static bool judge_program(struct request *request, const char *program, struct p
     for (size_t e = 0; e < structure->n_edges; e++)
         weights[e] = structure->edges[e].weight;
     struct pm_frequencies frequencies;
-    struct pm_graph graph = {0};
+    struct pm_dep_graph graph = {0};
     struct pm_path_step *path = pm_alloc(structure->n_blocks + structure->n_scopes, sizeof *path);
     pm_frequencies_make(structure, weights, &frequencies);
     for (size_t i = 0; i < set->n_times && request->n_loops < request->most_loops; i++) {
