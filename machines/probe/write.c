@@ -84,9 +84,8 @@ static void write_customs(FILE *to, const struct pm_machine_probe *probe) {
     bool additions = waits_for_nothing(probe, "inc rax");
     fprintf(to, "\neliminates = {%s%s%szeroing, stack_moves}\n", moves ? "moves, " : "",
             vector_moves ? "vector_moves, " : "", additions ? "additions, " : "");
-    fputs("fuses_memory = true\nfuses_branch = {int_compare, int_add, logical}\nstore_line = 1\n",
-          to);
-    fprintf(to, "not_verified = {%seliminates, fuses_memory, fuses_branch, store_line}\n",
+    fputs("fuses_memory = true\nfuses_branch = {int_compare, int_add, logical}\n", to);
+    fprintf(to, "not_verified = {%seliminates, fuses_memory, fuses_branch}\n",
             isnan(probe->instructions.issue_width) ? "issue_width, " : "");
 }
 
@@ -108,6 +107,9 @@ static void write_core(FILE *to, const struct pm_machine_probe *probe) {
             executes(probe, PM_OP_FP_FMA) ? "true" : "false");
     pm_write_estimate(to, "", "mispredict_penalty", instructions->mispredict_cycles, 1);
     pm_write_estimate(to, "\n", "store_forward_latency", instructions->store_forward_cycles, 1);
+    pm_write_estimate(to, "\n", "store_line", instructions->store_line_cycles, 1);
+    if (instructions->taken_jumps > 1.1)
+        fprintf(to, "\ntaken_jumps = %.2g", instructions->taken_jumps);
     fprintf(to, "\npage = 4KiB");
     write_customs(to, probe);
 }

@@ -1,4 +1,5 @@
-/* From a store's data to a load of the same place, in a chain that goes through memory.
+/* From a store's data to a load of the same place, in a chain that goes through memory; and how long
+   a store takes that is not to the line of the one before.
 
    Some cores rename places in memory, if what is stored and loaded soon after is in a general register:
    then it takes no time.  Where they do not, a chain of nothing but stores and loads does not run
@@ -8,7 +9,7 @@
 
 #include "machines/probe/instructions/private.h"
 
-/* Cycles of one of N instructions' BODY, which a loop repeats. */
+/* Cycles of a BODY of N instructions, which a loop repeats. */
 static struct pm_estimate cycles_of(struct pm_clock *clock, const char *const *body, int n) {
     enum { COPIES = 16, MOST = 8 };
     const char *copies[MOST * COPIES];
@@ -49,4 +50,12 @@ struct pm_estimate pm_measure_store_forwarding(struct pm_clock *clock) {
         range.high = fmax(range.high, latency);
     }
     return range;
+}
+
+struct pm_estimate pm_measure_store_line(struct pm_clock *clock) {
+    static const char *const lines[] = {
+        "mov qword ptr [rbp + 320], r8", "mov qword ptr [rbp + 576], r8",
+        "mov qword ptr [rbp + 832], r8", "mov qword ptr [rbp + 1088], r8"};
+    enum { N = sizeof lines / sizeof *lines };
+    return pm_estimate_scaled(cycles_of(clock, lines, N), 1.0 / N);
 }
