@@ -213,20 +213,24 @@ static void write_name(FILE *to, const char *mnemonic) {
     fprintf(to, is_both ? "\"(v)%s\"" : "%s", mnemonic + is_both);
 }
 
+/* OTHER (MOST_MNEMONIC): the name with TO in place of FROM; false: it has none. */
+static bool renamed(const char *mnemonic, const char *from, const char *to, char *other) {
+    snprintf(other, MOST_MNEMONIC, "%s", mnemonic);
+    char *place = strstr(other, from);
+    if (place)
+        memcpy(place, to, strlen(to));
+    return place != NULL;
+}
+
 /* "vmaxsd" stands for maxsd, vminsd and minsd, too: the same unit executes them in the same way. */
 static void write_mnemonics(FILE *to, const struct pm_instruction_costs *costs,
                             const char *mnemonic) {
     char other[MOST_MNEMONIC];
     fputs("cost { mnemonic = {", to);
     write_name(to, mnemonic);
-    snprintf(other, sizeof other, "%s", mnemonic);
-    char *most = strstr(other, "max");
-    if (most) {
-        memcpy(most, "min", 3);
-        if (!is_probed(costs, other) && exists(other)) {
-            fputs(", ", to);
-            write_name(to, other);
-        }
+    if (renamed(mnemonic, "max", "min", other) && !is_probed(costs, other) && exists(other)) {
+        fputs(", ", to);
+        write_name(to, other);
     }
     fputs("}", to);
 }
@@ -278,7 +282,7 @@ static const struct pm_instruction_cost *first_of(const struct pm_instruction_co
 /* The same with elements of the other precision, if that was not measured itself. */
 static void write_other_precision(FILE *to, const struct pm_instruction_costs *costs,
                                   const struct pm_instruction_cost *cost) {
-    char mnemonic[MOST_MNEMONIC];
+    char mnemonic[MOST_MNEMONIC], most[MOST_MNEMONIC];
     size_t length = strlen(cost->form->mnemonic);
     struct pm_form form = *cost->form;
     struct pm_instruction_cost other = *cost;
@@ -290,7 +294,10 @@ static void write_other_precision(FILE *to, const struct pm_instruction_costs *c
     if (*last != (is_single ? 's' : 'd') || !strchr("ps", last[-1]) || strstr(mnemonic, "cvt"))
         return;
     *last = is_single ? 'd' : 's';
-    if (is_probed(costs, mnemonic) || !exists(mnemonic))
+    bool is_told =
+        is_probed(costs, mnemonic) ||
+        (renamed(mnemonic, "min", "max", most) && is_probed(costs, most)); /* write_mnemonics */
+    if (is_told || !exists(mnemonic))
         return;
     form.mnemonic = mnemonic;
     form.element_bytes = is_single ? 8 : 4;

@@ -59,8 +59,12 @@ struct pm_estimate pm_measure_mispredict(struct pm_clock *clock) {
 #if defined(__x86_64__)
 static void jump(void *context, uint64_t times) {
     (void)context;
+    uint64_t done = 0;
     if (times)
-        __asm__ volatile(".p2align 6\n 1: sub $1, %0\n jnz 1b" : "+r"(times) : : "cc");
+        __asm__ volatile(".p2align 6\n 1: add $1, %0\n cmp %1, %0\n jne 1b"
+                         : "+r"(done)
+                         : "r"(times)
+                         : "cc");
 }
 #else
 static void jump(void *context, uint64_t times) {
@@ -69,7 +73,7 @@ static void jump(void *context, uint64_t times) {
 }
 #endif
 
-/* Of the shortest loop that there is; its counter takes a cycle, unless renaming does that. */
+/* Of a loop that only counts: that takes a cycle, unless renaming adds. */
 double pm_measure_taken_jumps(struct pm_clock *clock) {
     static const struct pm_effort effort = {.round_seconds = 200e-6, .rounds = 31};
     double cycles = pm_cycles(clock, jump, NULL, &effort).cycles.estimate;
