@@ -276,7 +276,8 @@ static void note_machine(const struct pm_machine *machine, double split_operatio
 
 static void note_branches(const struct pm_machine *machine, struct pm_prediction *prediction) {
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
-    if (machine->mispredict_cycles <= 0 && pm_is_worth_a_note(total->mispredictions, total->instructions))
+    if (machine->mispredict_cycles <= 0 &&
+        pm_is_worth_a_note(total->mispredictions, total->instructions))
         pm_prediction_note(prediction,
                            "Machine file %s does not say what a branch that is predicted wrongly "
                            "costs: up to %.3g of them cost nothing here.",

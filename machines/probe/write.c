@@ -294,9 +294,8 @@ static void write_other_precision(FILE *to, const struct pm_instruction_costs *c
     if (*last != (is_single ? 's' : 'd') || !strchr("ps", last[-1]) || strstr(mnemonic, "cvt"))
         return;
     *last = is_single ? 'd' : 's';
-    bool is_told =
-        is_probed(costs, mnemonic) ||
-        (renamed(mnemonic, "min", "max", most) && is_probed(costs, most)); /* write_mnemonics */
+    bool is_told = is_probed(costs, mnemonic) || (renamed(mnemonic, "min", "max", most) &&
+                                                  is_probed(costs, most)); /* write_mnemonics */
     if (is_told || !exists(mnemonic))
         return;
     form.mnemonic = mnemonic;

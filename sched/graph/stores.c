@@ -4,10 +4,10 @@
        cycles = Σ over stores of  store_line · (1 − p)
 
    p is the share of a store's executions that go to the same line as the store before it, with
-   which they enter together: 1 − step / line.  Of two stores of one reference group that follow each
-   other the step is the size, if their addresses are of the same registers, else they are taken to
-   be in different lines; from the last store of an iteration to the first of the next one it is what the stride
-   leaves. */
+   which they enter together: 1 − step / line.  Of two stores of one reference group that follow
+   each other the step is the size, if their addresses are of the same registers, else they are
+   taken to be in different lines; from the last store of an iteration to the first of the next one
+   it is what the stride leaves. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -59,7 +59,8 @@ double pm_graph_commit(const struct pm_target_machine *target, const struct pm_d
     if (first) {
         double step = stride_of(structure, first->reference);
         double last = structure->references[before->reference].size_bytes;
-        lines += 1 - (are_near(structure, before, first) ? share_together(fabs(step - bytes + last)) : 0);
+        lines += 1 - (are_near(structure, before, first) ? share_together(fabs(step - bytes + last))
+                                                         : 0);
     }
     return lines * target->machine->store_line_cycles;
 }

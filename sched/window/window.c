@@ -281,7 +281,8 @@ static unsigned find_period(const struct end *ends, unsigned n, unsigned least, 
         bool repeats = full || length <= floor * period + 1e-6 ||
                        fabs(last->allocated - last[-(int)period].allocated - length) < 1e-6;
         for (unsigned k = 1; k <= checked && repeats; k++)
-            repeats = fabs(last[-(int)k].retired - last[-(int)(k + period)].retired - length) < 1e-6;
+            repeats =
+                fabs(last[-(int)k].retired - last[-(int)(k + period)].retired - length) < 1e-6;
         if (repeats)
             return period;
     }

@@ -1,10 +1,10 @@
-/* From a store's data to a load of the same place, in a chain that goes through memory; and how long
-   a store takes that is not to the line of the one before.
+/* From a store's data to a load of the same place, in a chain that goes through memory; and how
+   long a store takes that is not to the line of the one before.
 
-   Some cores rename places in memory, if what is stored and loaded soon after is in a general register:
-   then it takes no time.  Where they do not, a chain of nothing but stores and loads does not run
-   at its full speed; so the latency is that of a chain with three multiplications between, less
-   that of the multiplications. */
+   Some cores rename places in memory, if what is stored and loaded soon after is in a general
+   register: then it takes no time.  Where they do not, a chain of nothing but stores and loads does
+   not run at its full speed; so the latency is that of a chain with three multiplications between,
+   less that of the multiplications. */
 #include <math.h>
 
 #include "machines/probe/instructions/private.h"
@@ -42,8 +42,7 @@ struct pm_estimate pm_measure_store_forwarding(struct pm_clock *clock) {
         if (isnan(range.estimate))
             range.estimate = cycles;
     }
-    double latency =
-        cycles_of(clock, chain, 5).estimate - cycles_of(clock, chain, 3).estimate;
+    double latency = cycles_of(clock, chain, 5).estimate - cycles_of(clock, chain, 3).estimate;
     if (latency > 0) {
         range.estimate = latency;
         range.low = fmin(range.low, latency);
