@@ -62,11 +62,13 @@ probed=$top/machines/measured/$cpu.conf
 # schedules MACHINE RESULT: of the routines that the chosen loops are in, by hash.  Where code is inlined, as in the applications, the
 # name of a loop need not be a routine's: there all are scheduled.
 schedules() {
-    local machine=$1 result=$2 name routines
+    local machine=$1 result=$2 name routines which
     for name in $(jq -r '[.[].file] | unique[]' "$folder/chosen.json"); do
         routines=$(jq -r --arg name "$name" '[.[] | select(.file == $name and .library != "applications") | .loop | split("/")[0]] | unique | join(",")' \
             "$folder/chosen.json")
-        timeout "$schedule_seconds" pmodel schedule "$(alone_arguments "$name" | tail -1)" "${routines:---all}" \
+        which=(--all --causes)
+        [ -z "$routines" ] || which=("$routines")
+        timeout "$schedule_seconds" pmodel schedule "$(alone_arguments "$name" | tail -1)" "${which[@]}" \
             -m "$machine" --format json || say "$name for $machine: no schedules, status $?"
     done | jq_here -s -c by_hash - >"$result"
 }

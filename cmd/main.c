@@ -73,7 +73,7 @@ static const struct pm_command commands[] = {
     {"schedule",
      "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--pessimistic]\n"
      "                       [--graph] [--format table|json|csv] [--wide] PROGRAM|STORE "
-     "LOOP|--all\n"
+     "LOOP|--all [--causes]\n"
      "       pmodel schedule -m MACHINE [options] --asm FILE.s | --hex BYTES",
      "cycles of an iteration when nothing misses, and what holds a loop back", pm_cmd_schedule},
     {"report",

@@ -107,6 +107,7 @@ struct pm_schedules_report {
     const struct pm_loop_schedules *schedules;
     const struct pm_code_files *files; /* NULL: no code */
     const struct pm_dep_graph *graphs; /* per schedule, for JSON; NULL: not asked for */
+    bool has_causes;                   /* causes, gains and modulo schedules were asked for */
 };
 /* All of them, a line each. */
 void pm_report_schedules(FILE *out, const struct pm_schedules_report *report,

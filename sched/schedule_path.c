@@ -96,6 +96,7 @@ static double simulate(const struct question *q, uint32_t without, double iterat
         .window_slots = with(without, PM_CAUSE_WINDOW, machine->window),
         .has_units = !(without >> PM_CAUSE_UNITS & 1),
         .carries = in_a_row && !(without >> PM_CAUSE_RECURRENCE & 1),
+        .least_cycles = largest_bound(q, without, NULL),
         .iterations = iterations,
         .misses = q->options->misses,
         .machine = machine};

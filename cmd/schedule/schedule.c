@@ -13,7 +13,7 @@
 
 struct request {
     const char *path, *loop, *assembler, *hex;
-    bool all, pessimistic, graph;
+    bool all, causes, pessimistic, graph;
     struct pm_parameters at;
     struct pm_machine_list on;
     struct pm_report_options options;
@@ -135,6 +135,7 @@ static void show_one(const struct pm_target_machine *target, struct pm_loop_sche
     struct pm_schedule_options own = *options;
     struct pm_path_detail detail;
     own.loop = item->scope;
+    own.with_causes = own.with_gains = own.with_modulo = true;
     pm_schedule_path_detail(target, &schedules->steps[item->first_step], item->n_steps, &own,
                             &item->schedule, &detail);
     pm_report_schedule(stdout, report, &detail, show);
@@ -142,10 +143,11 @@ static void show_one(const struct pm_target_machine *target, struct pm_loop_sche
 }
 
 static bool show(const struct request *request, const struct source *source, struct pm_error *err) {
+    bool in_full = !request->all || request->causes; /* a simulation for each cause and gain */
     const struct pm_schedule_options options = {.pessimistic = request->pessimistic,
-                                                .with_causes = true,
-                                                .with_gains = true,
-                                                .with_modulo = true};
+                                                .with_causes = in_full,
+                                                .with_gains = in_full,
+                                                .with_modulo = in_full};
     const struct pm_machine *machine = request->on.machines[0];
     struct pm_target_machine target = pm_target_of(source->structure, machine);
     bool *wanted = wanted_loops(request, source->structure, err);
@@ -158,6 +160,7 @@ static bool show(const struct request *request, const struct source *source, str
     struct pm_schedules_report report = {.structure = source->structure,
                                          .machine = machine,
                                          .schedules = &schedules,
+                                         .has_causes = in_full,
                                          .files = files};
     bool is_one = schedules.n_items == 1 && schedules.items[0].n_steps > 0;
     if (request->graph)
@@ -188,6 +191,8 @@ static const char *find_contradiction(const struct request *request, size_t n_ar
         return "give a loop as reports name it, or --all";
     if (request->on.n_machines != 1)
         return "give one machine (-m)";
+    if (request->causes && !request->all)
+        return "--causes goes with --all: of loops that are named they are always told";
     if (request->graph && request->options.format != PM_REPORT_JSON)
         return "--graph goes with --format json";
     return NULL;
@@ -217,6 +222,7 @@ int pm_cmd_schedule(int argc, char **argv) {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_FLAG("all", 0, &request.all),
+        PM_OPTION_FLAG("causes", 0, &request.causes),
         PM_OPTION_FLAG("pessimistic", 0, &request.pessimistic),
         PM_OPTION_FLAG("graph", 0, &request.graph),
         PM_OPTION_TEXT("asm", 0, &request.assembler),

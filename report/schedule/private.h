@@ -18,7 +18,7 @@ struct pm_schedule_row {
     char *label, *source; /* owned */
     uint64_t address;
     const char *result, *why_not;
-    bool is_scheduled;
+    bool is_scheduled, has_causes;
 };
 
 const char *pm_hold_plain(enum pm_cause cause); /* "front end" */

@@ -54,8 +54,10 @@ PM_GETTER(modulo_value, struct pm_schedule_row, cycles_or_not(row, row->schedule
 PM_GETTER(start_value, struct pm_schedule_row, cycles_or_not(row, row->schedule.start_cycles))
 PM_GETTER(alone_value, struct pm_schedule_row, cycles_or_not(row, row->schedule.alone_cycles))
 PM_GETTER(bounds_value, struct pm_schedule_row, by_name(row->schedule.bounds))
-PM_GETTER(causes_value, struct pm_schedule_row, by_name(row->schedule.causes))
-PM_GETTER(gains_value, struct pm_schedule_row, by_name(row->schedule.gains))
+PM_GETTER(causes_value, struct pm_schedule_row,
+          row->has_causes ? by_name(row->schedule.causes) : pm_unknown())
+PM_GETTER(gains_value, struct pm_schedule_row,
+          row->has_causes ? by_name(row->schedule.gains) : pm_unknown())
 PM_GETTER(bound_value, struct pm_schedule_row,
           row->is_scheduled ? pm_text(pm_cause_name(row->schedule.hold)) : pm_unknown())
 PM_GETTER(unit_value, struct pm_schedule_row,
@@ -149,6 +151,7 @@ static struct pm_schedule_row *make_rows(const struct pm_schedules_report *repor
             .machine = report->machine,
             .schedule = item->schedule,
             .graph = report->graphs ? &report->graphs[i] : NULL,
+            .has_causes = report->has_causes,
             .is_scheduled = item->n_steps && !is_unknown,
             .result = item->n_steps == 0 ? "no_path"
                       : is_unknown       ? "unknown"
@@ -186,8 +189,12 @@ static void write_table(FILE *out, const struct pm_schedules_report *report,
                         const struct pm_report_options *options) {
     size_t n = report->schedules->n_items, n_unknown = 0;
     struct pm_fields columns = pm_fields_named(
-        PM_FIELDS(fields), "label source instructions cycles modulo_cycles units_bound "
-                           "recurrence_bound front_end_bound retirement_bound window_bound bound");
+        PM_FIELDS(fields), report->has_causes
+                               ? "label source instructions cycles modulo_cycles units_bound "
+                                 "recurrence_bound front_end_bound retirement_bound window_bound "
+                                 "bound"
+                               : "label source instructions cycles units_bound recurrence_bound "
+                                 "front_end_bound retirement_bound window_bound bound");
     pm_print_title(out, options, "%s on %s: cycles of an iteration when nothing misses",
                    pm_program_name(report->structure), report->machine->title);
     pm_fields_table(out, columns, rows, n, sizeof *rows, options);

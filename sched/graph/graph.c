@@ -73,6 +73,12 @@ static double latency_of_load(const struct pm_builder *builder, uint32_t referen
     return cycles > 0 ? cycles : latency_cycles;
 }
 
+/* Cores count whole cycles; measured latencies are a little beside them. */
+static float whole_cycles(double cycles) {
+    static const double nearly = 0.2;
+    return (float)(fabs(cycles - round(cycles)) < nearly ? round(cycles) : cycles);
+}
+
 /* The first row's node is the operation's; the others follow it.  A store's address and data are
    two nodes. */
 static void add_rows(struct pm_builder *builder, uint32_t op, uint32_t step,
@@ -89,7 +95,7 @@ static void add_rows(struct pm_builder *builder, uint32_t op, uint32_t step,
         if (r > 0)
             nodes->last = (uint32_t)builder->graph->n_nodes - 1;
         node->latency_cycles =
-            (float)(need->n_rows == 1 ? need->latency_cycles : row->latency_cycles);
+            whole_cycles(need->n_rows == 1 ? need->latency_cycles : row->latency_cycles);
         add_ways(builder->graph, node, row, times, has_both ? 1 : 0, SIZE_MAX);
         if (is_store) {
             uint32_t address = nodes->first;
@@ -138,7 +144,7 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
         if (branch.n_rows)
             add_ways(graph, node, &builder->target->machine->costs[branch.rows[0].row], 1, 0,
                      SIZE_MAX);
-        graph->nodes[nodes->first].latency_cycles = (float)need.latency_cycles;
+        graph->nodes[nodes->first].latency_cycles = whole_cycles(need.latency_cycles);
         nodes->is_fused = true;
         return;
     }

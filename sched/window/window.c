@@ -268,16 +268,27 @@ static double run_iteration(struct core *core, unsigned iteration, double *unit_
 
 /* ---- the steady state ------------------------------------------------------------------------ */
 
-/* Are the last N iterations a repetition, for LEAST of them?  The length of the period, or 0. */
-static unsigned find_period(const double *ends, unsigned n, unsigned least) {
+/* When the last node of an iteration was retired, and when it was allocated. */
+struct end {
+    double retired, allocated;
+};
+
+/* Are the last N iterations a repetition, for LEAST of them?  The length of the period, or 0.  As
+   long as allocation runs ahead of retirement the window fills, and what repeats is not believed
+   unless the window is FULL, or it takes no longer than FLOOR, a bound. */
+static unsigned find_period(const struct end *ends, unsigned n, unsigned least, bool full,
+                            double floor) {
+    const struct end *last = &ends[n - 1];
     for (unsigned period = 1; period <= MOST_PERIOD && 4 * period <= n - 1; period++) {
         unsigned checked = 3 * period > least ? 3 * period : least;
         if (checked + period > n - 1)
             return 0;
-        double length = ends[n - 1] - ends[n - 1 - period];
-        bool repeats = true;
+        double length = last->retired - last[-(int)period].retired;
+        bool repeats = full || length <= floor * period + 1e-6 ||
+                       fabs(last->allocated - last[-(int)period].allocated - length) < 1e-6;
         for (unsigned k = 1; k <= checked && repeats; k++)
-            repeats = fabs(ends[n - 1 - k] - ends[n - 1 - k - period] - length) < 1e-6;
+            repeats =
+                fabs(last[-(int)k].retired - last[-(int)(k + period)].retired - length) < 1e-6;
         if (repeats)
             return period;
     }
@@ -319,30 +330,30 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
         return;
     prepare(&core, graph);
     core.misses = misses_of(limits);
-    /* Some windows full, before a repetition is believed. */
     double filling = graph->slots > 0 ? 2 * limits->window_slots / graph->slots : 0;
-    unsigned least = LEAST_ITERATIONS + (unsigned)fmin(filling, MOST_ITERATIONS / 2.0);
+    unsigned full = LEAST_ITERATIONS + (unsigned)fmin(filling, MOST_ITERATIONS / 2.0);
     unsigned repeated = (unsigned)fmin(12, 4 + filling), every = filling < 4 ? 2 : 8;
     unsigned most = limits->iterations > 0 ? (unsigned)ceil(limits->iterations) : MOST_ITERATIONS;
     if (limits->iterations > MOST_ITERATIONS)
         most = MOST_ITERATIONS;
     if (core.misses && graph->n_nodes > MOST_WITH_MISSES / MOST_ITERATIONS)
         most = (unsigned)fmax(LEAST_WITH_MISSES, MOST_WITH_MISSES / (double)graph->n_nodes);
-    double *ends = pm_alloc(most, sizeof *ends);
+    struct end *ends = pm_alloc(most, sizeof *ends);
     unsigned n = 0, period = 0;
     while (n < most && period == 0) {
-        ends[n] = run_iteration(&core, n, result->unit_cycles);
+        ends[n].retired = run_iteration(&core, n, result->unit_cycles);
+        ends[n].allocated = core.allocation.cycle;
         if (n++ == 0)
             result->alone_cycles = core.last_result - core.first_allocation;
-        if (n >= least && n % every == 0 && !core.misses)
-            period = find_period(ends, n, repeated);
+        if (n >= LEAST_ITERATIONS && n % every == 0 && !core.misses)
+            period = find_period(ends, n, repeated, n >= full, limits->least_cycles);
     }
-    double begin = core.first_allocation;
+    double begin = core.first_allocation, end = ends[n - 1].retired;
     unsigned back = period ? period : n / 2;
-    result->cycles = n > 1 ? (ends[n - 1] - ends[n - 1 - back]) / back : ends[0] - begin;
-    result->start_cycles = later(0, ends[n - 1] + 1 - begin - n * result->cycles);
+    result->cycles = n > 1 ? (end - ends[n - 1 - back].retired) / back : end - begin;
+    result->start_cycles = later(0, end + 1 - begin - n * result->cycles);
     if (limits->iterations > 0 && limits->iterations <= n)
-        result->cycles = (ends[n - 1] + 1 - begin) / n;
+        result->cycles = (end + 1 - begin) / n;
     for (size_t i = 0; result->unit_cycles && i < graph->n_nodes * PM_MACHINE_MAX_UNITS; i++)
         result->unit_cycles[i] /= n;
     free(ends);

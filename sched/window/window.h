@@ -17,7 +17,8 @@ struct pm_window_limits {
     double window_slots;    /* in flight */
     bool has_fetch;         /* jumps that are taken, and lines of code, take their time */
     bool has_units;
-    bool carries; /* iterations depend on each other */
+    bool carries;        /* iterations depend on each other */
+    double least_cycles; /* a bound: an iteration takes no less; 0 unknown */
     double
         iterations; /* the path is passed so often; 0: until the time of an iteration is steady */
     const struct pm_load_misses *misses; /* per reference of the path; NULL: all loads hit */

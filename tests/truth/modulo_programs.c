@@ -424,12 +424,11 @@ static bool judge_program(struct request *request, const char *program, struct p
         return false;
     const struct pm_structure *structure = pm_lifted_structure(lifted);
     struct pm_loop_set *set = pm_loop_set_new(structure, NULL, NULL, err);
-    struct pm_target_machine target;
-    if (!set || !pm_target_make(structure, request->machine, &target, err)) {
-        pm_loop_set_free(set);
+    if (!set) {
         pm_lifted_free(lifted);
         return false;
     }
+    struct pm_target_machine target = pm_target_of(structure, request->machine);
     double *weights = pm_alloc(structure->n_edges, sizeof *weights);
     for (size_t e = 0; e < structure->n_edges; e++)
         weights[e] = structure->edges[e].weight;
@@ -451,7 +450,6 @@ static bool judge_program(struct request *request, const char *program, struct p
     pm_frequencies_free(&frequencies);
     free(path);
     free(weights);
-    pm_target_free(&target);
     pm_loop_set_free(set);
     pm_lifted_free(lifted);
     return true;
