@@ -15,6 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 # shellcheck source=bench/reuse.bash
 . "$here/reuse.bash"
+# shellcheck source=bench/mca.bash
+. "$here/mca.bash"
 folder=$BUILD/bench
 rounds=${ROUNDS:-7}
 exact_rounds=${EXACT_ROUNDS:-3}
@@ -30,7 +32,7 @@ program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_gen
 fit_figures="fit_groups_per_second fit_two_thread_efficiency fit_vs_octave fit_bytes_per_group"
 interpreter_figures="reuse_interpreters reuse_interpreters_vs_cachegrind"
 touch_figures="touch_stencil_64 touch_stencil_64_over_load touch_random_200mb touch_random_200mb_over_load"
-all_figures="$program_figures $interpreter_figures $touch_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib probe_quick_seconds probe_full_seconds bound_total_over_native bound_recording_over_native"
+all_figures="$program_figures $interpreter_figures $touch_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib probe_quick_seconds probe_full_seconds sched_vs_llvm_mca sched_loops_per_second sched_cc1_seconds bound_total_over_native bound_recording_over_native"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -403,13 +405,36 @@ for mode in quick full; do
     fi
 done
 
+# Schedules of all innermost loops of a library, and llvm-mca's answers for the same loops; distinct ones count.  One thread each.
+: >schedules.jsonl
+sched_machine=icelake-sp sched_llvm_cpu=icelake-server
+if wanted sched_vs_llvm_mca || wanted sched_loops_per_second; then
+    say "schedules of loops, and llvm-mca"
+    large=$(ldconfig -p | awk '/libgsl\.so\.27 / { print $NF; exit }')
+    pmodel schedule "$large" --all -m "$sched_machine" --format json |
+        jq -r '[.loops[] | select(.cycles != null)] | unique_by(.hash) | to_entries[] | "\(.key + 1)\t\(.value.bytes)"' >schedule.loops
+    mca_assembler schedule.loops >schedule.s
+    for ((round = 1; round <= 3; round++)); do
+        printf '{"loops": %s, "ours": %s, "mca_loops": %s, "mca": %s}\n' "$(wc -l <schedule.loops)" \
+            "$(OMP_NUM_THREADS=1 cpu_seconds pmodel schedule "$large" --all -m "$sched_machine" --format json)" \
+            "$(grep -c BEGIN schedule.s)" \
+            "$(cpu_seconds llvm-mca-19 "${mca_options[@]}" -skip-unsupported-instructions=any -mcpu="$sched_llvm_cpu" -iterations=100 -o schedule.mca schedule.s)" >>schedules.jsonl
+    done
+fi
+: >schedule_cc1.jsonl
+if wanted sched_cc1_seconds; then
+    say "schedules of all loops of cc1"
+    printf '{"seconds": %s}\n' "$(OMP_NUM_THREADS=1 cpu_seconds pmodel schedule "$(gcc -print-prog-name=cc1)" --all -m "$sched_machine" --format json)" \
+        >>schedule_cc1.jsonl
+fi
+
 # ---- figures ----------------------------------------------------------------------------------------
 
 figures_of() {
     jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile measured measured.jsonl --slurpfile lift lift.jsonl \
         --slurpfile fit fit.jsonl --slurpfile qp qp.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl \
         --slurpfile cc1 cc1.jsonl --slurpfile interpreters interpreters.jsonl --slurpfile touches touches.jsonl \
-        --slurpfile probes probes.jsonl "include \"bench_figures\"; $1"
+        --slurpfile probes probes.jsonl --slurpfile schedules schedules.jsonl --slurpfile schedule_cc1 schedule_cc1.jsonl "include \"bench_figures\"; $1"
 }
 # shellcheck disable=SC2016
 figures_of 'ratios($times; $measured)' >ratios.json
@@ -417,7 +442,7 @@ figures_of 'ratios($times; $measured)' >ratios.json
 echo '[]' >"$BUILD/bound_costs.json"
 if wanted bound_; then bash "$here/bound.sh"; fi
 # shellcheck disable=SC2016
-figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $interpreters; $touches; $probes; $figures | split("\\s+"; ""))' >"$folder/figures.json"
+figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $interpreters; $touches; $probes; $schedules; $schedule_cc1; $figures | split("\\s+"; ""))' >"$folder/figures.json"
 jq -s --arg figures "$figures" 'add | map(select(.name as $name | $figures | split("\\s+"; "") | index($name)))' \
     "$folder/figures.json" "$BUILD/bound_costs.json" >"$BUILD/bench.json"
 

@@ -69,7 +69,7 @@ def touch(number): map(select(.trace == number)) | map(.ns_far);
 def over_load(number): (map(select(.load_ns)) | .[0].load_ns) as $load
     | touch(number) | map(if . == null or $load == null then null else . / $load end);
 
-def figures(programs; lift; resolved; fit; qp; coverage; cc1; interpreters; touches; probes; wanted): [
+def figures(programs; lift; resolved; fit; qp; coverage; cc1; interpreters; touches; probes; schedules; schedule_cc1; wanted): [
     (programs | map(.edges)
         | at_most("edges_geomean"; "ratio"; 1.05; geometric_mean), at_most("edges_worst"; "ratio"; 1.15; max)),
     (programs | map(.profile_generate) | told("profile_generate_geomean"; "ratio"; geometric_mean)),
@@ -85,6 +85,10 @@ def figures(programs; lift; resolved; fit; qp; coverage; cc1; interpreters; touc
           (map(.mib) | at_most("rewrite_cc1_mib"; "MiB"; 2048; max))),
     (probes | map(select(.mode == "quick").seconds) | at_most("probe_quick_seconds"; "s"; 30; .[0])),
     (probes | map(select(.mode == "full").seconds) | at_most("probe_full_seconds"; "s"; 300; .[0])),
+    (schedules | map(if .ours == null or .mca == null then null else .loops / .ours / (.mca_loops / .mca) end)
+        | at_least("sched_vs_llvm_mca"; "ratio"; 10; median)),
+    (schedules | map(if .ours == null then null else .loops / .ours end) | told("sched_loops_per_second"; "1/s"; median)),
+    (schedule_cc1 | map(.seconds) | at_most("sched_cc1_seconds"; "s"; 60; .[0])),
     (programs | map(.exact)
         | at_most("reuse_exact_1"; "ratio"; 12; geometric_mean), at_most("reuse_exact_1_worst"; "ratio"; 30; max)),
     (programs | map(.exact_over_cachegrind)

@@ -68,6 +68,11 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
                           struct pm_error *err);
 void pm_lifted_free(struct pm_lifted *lifted);
 
+/* The instruction of ISA ("x86-64") at BYTES as text, for people; its length in bytes, 0: it is
+   none. */
+unsigned pm_print_instruction(const char *isa, const uint8_t *bytes, uint64_t n_bytes,
+                              uint64_t address, char *text, unsigned size);
+
 /* ---- the lift beside the compiler's own facts (metadata/check_cfg.c)
  * ---------------------------------- */
 

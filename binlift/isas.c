@@ -30,6 +30,20 @@ bool pm_isa_knows_mnemonic(const char *isa, const char *mnemonic) {
     return true;
 }
 
+unsigned pm_print_instruction(const char *isa, const uint8_t *bytes, uint64_t n_bytes,
+                              uint64_t address, char *text, unsigned size) {
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+        struct pm_insn insn;
+        struct pm_insn_parts parts;
+        if (strcmp(isas[i]->name, isa) != 0 ||
+            !isas[i]->decode(bytes, n_bytes, address, &insn, &parts))
+            continue;
+        isas[i]->print(bytes, &insn, text, size);
+        return insn.length;
+    }
+    return 0;
+}
+
 enum pm_op_class pm_class_of_control(uint8_t control) {
     switch (control) {
     case PM_CONTROL_BRANCH:

@@ -71,12 +71,23 @@ static const struct pm_command commands[] = {
      "                    [-P NAME=VALUE[,...]] [--basis FUNCTIONS] [--search] [--threads N]\n"
      "                    [--format table|json|csv] [--wide] STORE",
      "models of how often instructions of each class are executed, for each scope", pm_cmd_model},
+    {"schedule",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--pessimistic]\n"
+     "                       [--graph] [--format table|json|csv] [--wide] PROGRAM|STORE "
+     "LOOP|--all [--causes]\n"
+     "       pmodel schedule -m MACHINE [options] --asm FILE.s | --hex BYTES",
+     "cycles of an iteration when nothing misses, and what holds a loop back", pm_cmd_schedule},
     {"report",
      "[-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"scale",
+     "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
+     "                    [--set NAME=VALUE]... [--per EXPR] [--min-percent P]\n"
+     "                    [--format table|json|csv|svg] [--wide] STORE",
+     "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"query",
      "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
@@ -96,6 +107,11 @@ static const struct pm_command commands[] = {
      "                       [--keep STORE]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...\n"
+     "       pmodel validate --time -s STORE -m MACHINE[,MACHINE]... [--set NAME=VALUE]...\n"
+     "                       [--repeat K] [--keep STORE] [--min-percent P] [--top N]\n"
+     "                       [--format table|json|csv] [--wide]\n"
+     "                       -P NAME=VALUES... [options of run] -- COMMAND [ARGUMENT]...\n"
+     "       pmodel validate --time --measured FILE -s STORE -m MACHINE[,MACHINE]...\n"
      "       pmodel validate --hierarchy -s STORE [--counts CLASSES] [--caches BLOCKS]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [[-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...]",

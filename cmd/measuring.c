@@ -9,6 +9,8 @@
 
 #include "core/probe_abi.h"
 
+const double pm_usual_time_cost_percent = 0.75;
+
 /* ---- values of options ----------------------------------------------------------------------- */
 
 bool pm_add_size_list(void *to, char *value, struct pm_error *err) {

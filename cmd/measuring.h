@@ -16,6 +16,8 @@ struct pm_measuring {
     bool has_blocks;           /* --block was given */
     bool quiet;
 };
+/* What timers may cost where nobody says it, of the program's CPU time. */
+extern const double pm_usual_time_cost_percent;
 void pm_measuring_free(struct pm_measuring *measuring); /* what it owns */
 
 /* ---- the command line ------------------------------------------------------------------------ */

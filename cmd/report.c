@@ -18,7 +18,7 @@ struct request {
     struct pm_machine_list on;
     struct pm_parameters at; /* n == 0: the largest measured size */
     struct pm_report_options options;
-    enum pm_unknown_dependences dependences;
+    struct pm_predict_options predict;
     bool carried;
     bool threads;
     bool fits;
@@ -187,12 +187,12 @@ static struct pm_prediction *predict_one(const struct request *request,
                                          const struct profiles_at_size *found,
                                          const struct pm_machine *machine, struct pm_error *err) {
     struct pm_prediction *prediction =
-        pm_predict(structure, found->profile, machine, request->dependences, err);
+        pm_predict(structure, found->profile, machine, &request->predict, err);
     if (!prediction || !found->ends[0])
         return prediction;
     prediction->level = pm_heuristics.interval_level;
-    prediction->low = pm_predict(structure, found->ends[0], machine, request->dependences, err);
-    prediction->high = pm_predict(structure, found->ends[1], machine, request->dependences, err);
+    prediction->low = pm_predict(structure, found->ends[0], machine, &request->predict, err);
+    prediction->high = pm_predict(structure, found->ends[1], machine, &request->predict, err);
     if (prediction->low && prediction->high)
         return prediction;
     pm_prediction_free(prediction);
@@ -293,9 +293,9 @@ static bool report(struct request *request, const char *store_path, struct pm_er
 static int read_dependences(const struct pm_option_use *use) {
     struct request *request = use->to;
     if (strcmp(use->value, "optimistic") == 0)
-        request->dependences = PM_DEPS_OPTIMISTIC;
+        request->predict.dependences = PM_DEPS_OPTIMISTIC;
     else if (strcmp(use->value, "pessimistic") == 0)
-        request->dependences = PM_DEPS_PESSIMISTIC;
+        request->predict.dependences = PM_DEPS_PESSIMISTIC;
     else
         return pm_usage_error("report", "--deps takes optimistic or pessimistic, not \"%s\"",
                               use->value);
@@ -327,6 +327,7 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
         PM_OPTION_VALUE("deps", 0, read_dependences, &request),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("threads", 0, &request.threads),
         PM_OPTION_FLAG("fits", 0, &request.fits),

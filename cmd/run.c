@@ -16,7 +16,6 @@ struct run {
 /* ---- the command line ------------------------------------------------------------------------ */
 
 enum { USUAL_TIME_RUNS = 3 };
-static const double usual_time_cost_percent = 0.75;
 
 static int read_time(const struct pm_option_use *use) {
     struct pm_measure_request *request = use->to;
@@ -165,7 +164,7 @@ static int measure(struct run *run) {
 
 int pm_cmd_run(int argc, char **argv) {
     struct run run = {
-        .measuring = {.command = "run", .request.time_cost_percent = usual_time_cost_percent}};
+        .measuring = {.command = "run", .request.time_cost_percent = pm_usual_time_cost_percent}};
     int status = read_command_line(&run, argc, argv);
     if (status == 0)
         status = measure(&run);

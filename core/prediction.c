@@ -3,9 +3,25 @@
 
 #include <stdlib.h>
 
+static const struct {
+    const char *name, *words;
+} causes[PM_N_CAUSES] = {
+#define PM_CAUSE_TEXT(id, name, words) [id] = {name, words},
+    PM_CAUSES(PM_CAUSE_TEXT)
+#undef PM_CAUSE_TEXT
+};
+
+const char *pm_cause_name(enum pm_cause cause) { return causes[cause].name; }
+const char *pm_cause_words(enum pm_cause cause) { return causes[cause].words; }
+
 void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
     into->cycles += from->cycles;
     into->schedule_cycles += from->schedule_cycles;
+    for (int c = 0; c < PM_N_CAUSES; c++)
+        into->causes[c] += from->causes[c];
+    into->mispredictions += from->mispredictions;
+    into->lower_cycles += from->lower_cycles;
+    into->upper_cycles += from->upper_cycles;
     into->memory_cycles += from->memory_cycles;
     for (int l = 0; l < PM_MAX_LEVELS; l++) {
         into->level_misses[l] += from->level_misses[l];

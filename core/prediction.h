@@ -11,23 +11,49 @@
 
 enum { PM_MAX_LEVELS = 12 };
 
+/* What cycles of a schedule go to.  X (enumerator, name in JSON, words).  The first five hold an
+   iteration of a path back (sched/sched.h). */
+#define PM_CAUSES(X)                                                                               \
+    X(PM_CAUSE_UNITS, "units", "execution units")                                                  \
+    X(PM_CAUSE_RECURRENCE, "recurrence", "dependences from iteration to iteration")                \
+    X(PM_CAUSE_FRONT_END, "front_end", "front end: slots issued a cycle, jumps taken")             \
+    X(PM_CAUSE_RETIREMENT, "retirement", "slots retired a cycle")                                  \
+    X(PM_CAUSE_WINDOW, "window", "latency that the window does not hide")                          \
+    X(PM_CAUSE_MISPREDICTIONS, "mispredictions", "branches predicted wrongly")                     \
+    X(PM_CAUSE_BANDWIDTH, "bandwidth", "bytes that levels move, beyond all else")
+enum pm_cause {
+#define PM_CAUSE_ENUM(id, name, words) id,
+    PM_CAUSES(PM_CAUSE_ENUM)
+#undef PM_CAUSE_ENUM
+        PM_N_CAUSES
+};
+const char *pm_cause_name(enum pm_cause cause);
+const char *pm_cause_words(enum pm_cause cause);
+
 enum pm_bound {
     PM_BOUND_NONE = 0,   /* never executed */
-    PM_BOUND_ISSUE,      /* issue width */
+    PM_BOUND_ISSUE,      /* front end */
     PM_BOUND_UNIT,       /* execution unit `bound_unit` */
     PM_BOUND_RECURRENCE, /* a dependence cycle through iterations */
-    PM_BOUND_LATENCY,    /* code outside loops: dependence chain of a basic block */
-    PM_BOUND_LEVEL,      /* misses of level `bound_level` */
-    PM_BOUND_BANDWIDTH,  /* memory bandwidth */
-    PM_BOUND_UNKNOWN,    /* most of it is operations without a cost in the machine file */
+    PM_BOUND_RETIREMENT,
+    PM_BOUND_LATENCY,        /* dependence chains that the window does not hide */
+    PM_BOUND_MISPREDICTIONS, /* branches */
+    PM_BOUND_LEVEL,          /* misses of level `bound_level` */
+    PM_BOUND_BANDWIDTH,      /* memory bandwidth */
+    PM_BOUND_UNKNOWN,        /* most of it is operations without a cost in the machine file */
 };
 
 /* What one scope costs.  `self` is without inner scopes, `total` with them. */
 struct pm_cost_sum {
-    double cycles;          /* schedule + memory, where that is known */
-    double schedule_cycles; /* all accesses hit the first level */
-    double memory_cycles; /* Σ over levels of misses · penalty · exposed; it, misses and cycles of
-                             levels are NAN where they are not known */
+    double cycles;              /* schedule + memory, where that is known */
+    double schedule_cycles;     /* all accesses hit the first level */
+    double causes[PM_N_CAUSES]; /* of the schedule, which they add up to, but for bandwidth, of
+                                   memory */
+    double lower_cycles; /* the schedule, or bandwidth: as if every miss were prefetched in time */
+    double upper_cycles; /* the schedule, and each miss alone */
+    double mispredictions; /* branches predicted wrongly, at most */
+    double memory_cycles;  /* what misses add: that of the levels and of bandwidth; it, misses and
+                              cycles of levels are NAN where they are not known */
     double level_misses[PM_MAX_LEVELS];
     double level_cycles[PM_MAX_LEVELS];
     double level_write_backs[PM_MAX_LEVELS]; /* of one that writes through, stores; NAN: not
@@ -48,7 +74,11 @@ struct pm_scope_prediction {
     struct pm_cost_sum self, total;
     double resource_cycles_per_iteration;   /* of a loop's own body */
     double recurrence_cycles_per_iteration; /* 0: no cycle */
-    uint8_t bound;                          /* enum pm_bound: largest cause of self.cycles */
+    /* Own cycles that would be saved if one cause alone vanished; NAN: not worked out, of regions
+       with little time. */
+    double gains[PM_N_CAUSES];
+    bool is_assumed; /* edge counts leave open which ways through its branches go together */
+    uint8_t bound;   /* enum pm_bound: largest cause of self.cycles */
     uint8_t bound_unit, bound_level;
 };
 
@@ -84,6 +114,7 @@ struct pm_prediction {
     size_t n_scopes;
     struct pm_scope_prediction *scopes; /* one for each scope of the structure */
     double seconds;
+    bool is_simple; /* misses cost what the papers' formula says, misses · penalty · exposed */
     /* The same with all models at the lower (upper) ends of the intervals that hold the truth with
        probability LEVEL; NULL: measured, or not asked for.  Owned. */
     double level;

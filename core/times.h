@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/parameters.h"
 #include "core/structure/structure.h"
 
 /* A scope with a timer. */
@@ -31,6 +32,13 @@ struct pm_times {
     uint32_t repetitions;   /* of which this is the one with the median cpu_seconds */
     char *machine;          /* processor that it was measured on, as it names itself; owned */
     char *notes;            /* sentences, one a line; NULL none; owned */
+};
+
+/* Who gets each run with timers, also those that are not the median one, and owns its times from
+   then on; TAKE is NULL where nobody wants them. */
+struct pm_times_listener {
+    void (*take)(void *context, const struct pm_parameters *at, struct pm_times *times);
+    void *context;
 };
 
 void pm_times_free(struct pm_times *times); /* and the struct itself; NULL is allowed */

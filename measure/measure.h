@@ -55,8 +55,10 @@ struct pm_measure_request {
     bool keep_partial;        /* also a run that did not come to its end */
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
-    bool bound;               /* lower bounds of loop nests; needs time_runs */
-    double bound_share;       /* of the time that a nest must take for that */
+    bool time_again;          /* also a size whose times the store has */
+    struct pm_times_listener times_listener;
+    bool bound;                         /* lower bounds of loop nests; needs time_runs */
+    double bound_share;                 /* of the time that a nest must take for that */
     struct pm_nest_choice bound_choice; /* instead of that share, if it is one */
     double bound_cycle_seconds;         /* of this processor; 0: unknown */
     unsigned bound_every;  /* of so many executions one has its copy; 0: as many as cost little */

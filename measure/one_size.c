@@ -271,6 +271,7 @@ static bool add_times(struct sized_run *run, struct pm_error *err) {
         .n_runs = session->request->time_runs,
         .cost_percent = session->request->time_cost_percent,
         .launcher = {launch_silently, run},
+        .listener = session->request->times_listener,
     };
     char *parent = pm_sprintf("%s/times", session->work.path),
          *folder = size_folder(parent, run->at);

@@ -167,7 +167,7 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
     if (there->run && request->write_backs &&
         !pm_store_has_dirty(session->store, at, &there->run, err))
         return false;
-    if (!there->run || there->times)
+    if (!there->run || there->times || request->time_again)
         return true;
     struct pm_times *times = pm_store_times(session->store, at, err);
     there->times = times != NULL;

@@ -23,6 +23,9 @@
 #include "report/export/export.h"
 #include "report/options.h"
 #include "report/query/query.h"
+#include "sched/paths/paths.h"
+#include "sched/sched.h"
+#include "report/scale/scale.h"
 
 /* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
    per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
@@ -115,6 +118,23 @@ const char *pm_mix_level_word(enum pm_mix_level level); /* "routine" */
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
                    const char *routine, const struct pm_report_options *options);
 
+/* `pmodel schedule`: what holds loops back when nothing misses. */
+struct pm_schedules_report {
+    const struct pm_structure *structure;
+    const struct pm_machine *machine;
+    const struct pm_loop_schedules *schedules;
+    const struct pm_code_files *files; /* NULL: no code */
+    const struct pm_dep_graph *graphs; /* per schedule, for JSON; NULL: not asked for */
+    bool has_causes;                   /* causes, gains and modulo schedules were asked for */
+};
+/* All of them, a line each. */
+void pm_report_schedules(FILE *out, const struct pm_schedules_report *report,
+                         const struct pm_report_options *options);
+/* One: its instructions by units, bounds, causes, gains.  DETAIL is of schedules->items[0]. */
+void pm_report_schedule(FILE *out, const struct pm_schedules_report *report,
+                        const struct pm_path_detail *detail,
+                        const struct pm_report_options *options);
+
 /* `pmodel loops --time`: innermost loops with the cycles of an iteration, measured alone, or why
    they were not. */
 void pm_report_loop_times(FILE *out, const struct pm_structure *structure,
@@ -149,6 +169,17 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
                            const struct pm_validation_caches *caches,
                            const struct pm_validation *sizes, size_t n_sizes,
                            const struct pm_report_options *options);
+
+/* `pmodel validate --time`: for each size and machine predicted beside measured seconds, of the
+   program and of loop nests. */
+struct pm_timed_report {
+    const struct pm_structure *structure;
+    const struct pm_model_set *models;
+    const struct pm_timed_size *sizes; /* one for each size and machine */
+    size_t n_sizes;
+};
+void pm_report_validated_times(FILE *out, const struct pm_timed_report *report,
+                               const struct pm_report_options *options);
 
 /* `pmodel validate --hierarchy`: the errors of the model of the whole, of the sum of its routines'
    models, and of the sum of the models of edges and groups; and the routines that they come from.

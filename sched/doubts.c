@@ -16,12 +16,13 @@
 
 static const double step = 0.1;
 
-enum { MOST_REGIONS = 64 };
+enum { MOST_REGIONS = 16 };
 
 /* A region and its cycles. */
 struct hot_region {
     uint32_t region;
     double cycles;
+    double cycles_alone; /* as cycles_of_region has them, whatever else was asked for */
 };
 
 struct doubting {
@@ -51,40 +52,31 @@ static void find_hot_regions(struct doubting *d) {
             continue;
         for (; at > 0 && d->hot[at - 1].cycles < cycles; at--)
             d->hot[at] = d->hot[at - 1];
-        d->hot[at] = (struct hot_region){s, cycles};
+        d->hot[at] = (struct hot_region){.region = s, .cycles = cycles};
     }
 }
 
 static double cycles_of_region(const struct doubting *d, const struct pm_target_machine *target,
                                uint32_t region) {
-    const struct pm_frequencies *frequencies = d->mapped->frequencies;
-    const struct pm_lists *regions = &frequencies->regions;
-    struct pm_demand demand = {.executions =
-                                   pm_alloc(target->machine->n_costs, sizeof *demand.executions)};
-    for (uint32_t k = regions->first[region]; k < regions->first[region + 1]; k++)
-        if (frequencies->blocks[regions->items[k]] > 0)
-            pm_demand_add_block(target, regions->items[k], frequencies->blocks[regions->items[k]],
-                                &demand);
     struct pm_region_schedule schedule;
-    pm_schedule_region(frequencies, target, region, &demand,
-                       d->prediction->scopes[region].iterations, d->mapped->pessimistic, &schedule);
-    free(demand.executions);
+    pm_schedule_region(&(struct pm_region_request){.frequencies = d->mapped->frequencies,
+                                                   .target = target,
+                                                   .region = region,
+                                                   .entries = d->prediction->scopes[region].entries,
+                                                   .pessimistic = d->mapped->pessimistic},
+                       &schedule);
     return schedule.cycles;
 }
 
 /* The change of the schedule where FIGURE is a step larger. */
 static double schedule_change(const struct doubting *d, const char *figure) {
-    struct pm_target_machine target;
-    struct pm_error ignored;
     struct pm_machine *scaled = pm_machine_scaled(d->mapped->target->machine, figure, 1 + step);
     double change = 0;
     if (!scaled)
         return 0;
-    if (pm_target_make(d->mapped->frequencies->structure, scaled, &target, &ignored)) {
-        for (size_t i = 0; i < d->n_hot; i++)
-            change += cycles_of_region(d, &target, d->hot[i].region) - d->hot[i].cycles;
-        pm_target_free(&target);
-    }
+    struct pm_target_machine target = pm_target_of(d->mapped->frequencies->structure, scaled);
+    for (size_t i = 0; i < d->n_hot; i++)
+        change += cycles_of_region(d, &target, d->hot[i].region) - d->hot[i].cycles_alone;
     pm_machine_scaled_free(scaled);
     return change;
 }
@@ -139,8 +131,9 @@ static bool row_is_used(const struct doubting *d, const char *section) {
 
 /* The change of the time's cycles where a figure outside sections is a step larger. */
 static double root_change(const struct doubting *d, const char *name) {
-    static const char *const scheduled[] = {"issue_width", "vector_width", "window",
-                                            "store_forward_latency", NULL};
+    static const char *const scheduled[] = {
+        "issue_width", "vector_width",       "window", "store_forward_latency", "retire_width",
+        "fetch_width", "mispredict_penalty", NULL};
     static const char *const words[] = {"out_of_order", "fma",        "fuses_memory",
                                         "fuses_branch", "eliminates", NULL};
     if (strcmp(name, "clock_mhz") == 0)
@@ -152,12 +145,7 @@ static double root_change(const struct doubting *d, const char *name) {
 
 /* Bytes a second of the last cache's misses: only where it binds. */
 static double bandwidth_change(const struct doubting *d) {
-    double cycles = 0;
-    size_t last = pm_last_cache(d->mapped->target->machine);
-    for (size_t s = 0; s < d->prediction->n_scopes; s++)
-        if (d->prediction->scopes[s].bound == PM_BOUND_BANDWIDTH)
-            cycles += d->prediction->scopes[s].self.level_cycles[last];
-    return -step * cycles;
+    return -step * d->prediction->scopes[0].total.causes[PM_CAUSE_BANDWIDTH];
 }
 
 /* The change of the predicted cycles where FIGURE is a step larger; NAN: it was not used. */
@@ -212,6 +200,8 @@ void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *predic
     struct doubting d = {.mapped = mapped, .prediction = prediction};
     double cycles = prediction->scopes[0].total.cycles;
     find_hot_regions(&d);
+    for (size_t i = 0; i < d.n_hot; i++)
+        d.hot[i].cycles_alone = cycles_of_region(&d, mapped->target, d.hot[i].region);
     struct pm_figures figures = pm_machine_figures(mapped->target->machine);
     for (size_t i = 0; i < figures.n_figures; i++) {
         const struct pm_figure *figure = &figures.figures[i];

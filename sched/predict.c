@@ -1,16 +1,19 @@
 /* The mapping stage as a list of passes; see sched/README.md for the model.
 
-       cycles(scope) = schedule + Σ over levels of  misses · penalty · exposed
+       cycles(scope) = schedule + what misses add (exposure.c; memory.c)
 
-   schedule of a loop    = max(resource bound, recurrence bound · iterations)
-   schedule of a routine = max(resource bound, latency bound), of its code outside loops
-   (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2).  Blocks enter a demand with their
-   executions, so that the resource bound is that of the average iteration. */
+   (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
+   routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
+   out where a region has a share of the time that anybody looks at. */
 #include "sched/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of all schedules' cycles: from here on a region's causes, and what it would gain, are worked out;
+   each takes a simulation more. */
+static const double share_with_causes = 1e-3, share_with_gains = 5e-3;
 
 struct mapping {
     const struct pm_structure *structure;
@@ -18,10 +21,10 @@ struct mapping {
     struct pm_target_machine target;
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
-    bool *by_bandwidth;                   /* by scope */
+    struct pm_group_misses *groups;       /* by group */
     double *executions;                   /* of the rows of costs, in all */
     double split_operations;
-    bool pessimistic;
+    bool pessimistic, simple;
 };
 
 static struct pm_prediction *new_prediction(const struct pm_structure *structure,
@@ -68,23 +71,63 @@ static void count_scopes(const struct mapping *m, struct pm_scope_prediction *sc
     }
 }
 
-/* Gives the cycles of a region to the scopes of its blocks by their share of issue slots (inlined
-   code is scheduled with its surroundings, but reported by itself). */
-static void share_out(const struct mapping *m, uint32_t region, double cycles,
-                      const double *block_weights, double all_weights,
-                      struct pm_scope_prediction *scopes) {
+/* ---- regions --------------------------------------------------------------------------------- */
+
+static bool is_region(const struct mapping *m, uint32_t scope) {
+    return m->frequencies.regions.first[scope] < m->frequencies.regions.first[scope + 1];
+}
+
+static void schedule_region(struct mapping *m, uint32_t region,
+                            const struct pm_scope_prediction *scopes, double all_cycles) {
+    struct pm_region_request request = {.frequencies = &m->frequencies,
+                                        .target = &m->target,
+                                        .region = region,
+                                        .entries = scopes[region].entries,
+                                        .pessimistic = m->pessimistic};
+    struct pm_region_schedule *schedule = &m->schedules[region];
+    if (all_cycles > 0) {
+        request.with_causes = schedule->cycles >= share_with_causes * all_cycles;
+        request.with_gains = schedule->cycles >= share_with_gains * all_cycles;
+    }
+    if (all_cycles == 0 || request.with_causes)
+        pm_schedule_region(&request, schedule);
+    if (!request.with_gains)
+        for (unsigned c = 0; c < PM_N_CAUSES; c++)
+            schedule->gains[c] = NAN;
+}
+
+static void schedule_regions(struct mapping *m, const struct pm_scope_prediction *scopes) {
+    double all_cycles = 0;
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++)
+        if (is_region(m, s)) {
+            schedule_region(m, s, scopes, 0);
+            all_cycles += m->schedules[s].cycles;
+        }
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++)
+        if (is_region(m, s))
+            schedule_region(m, s, scopes, all_cycles);
+}
+
+/* A region's schedule, to the scopes of its basic blocks by their WEIGHTS, shares of issue slots:
+   inlined code is scheduled with its surroundings, but reported by itself. */
+static void share_out(const struct mapping *m, uint32_t region, const double *weights,
+                      double all_weights, struct pm_scope_prediction *scopes) {
     const struct pm_lists *regions = &m->frequencies.regions;
+    const struct pm_region_schedule *schedule = &m->schedules[region];
     uint32_t first = regions->first[region];
-    for (uint32_t k = first; k < regions->first[region + 1]; k++) {
-        const struct pm_block *block = &m->structure->blocks[regions->items[k]];
-        if (all_weights > 0)
-            scopes[block->scope].self.schedule_cycles +=
-                cycles * block_weights[k - first] / all_weights;
+    for (uint32_t k = first; k < regions->first[region + 1] && all_weights > 0; k++) {
+        struct pm_cost_sum *self = &scopes[m->structure->blocks[regions->items[k]].scope].self;
+        double share = weights[k - first] / all_weights;
+        for (unsigned c = 0; c < PM_N_CAUSES; c++)
+            self->causes[c] += share * schedule->causes[c];
+        self->schedule_cycles += share * schedule->cycles;
+        self->mispredictions += share * schedule->mispredictions;
     }
 }
 
-static void schedule_region(struct mapping *m, uint32_t region, double *executions,
-                            struct pm_scope_prediction *scopes) {
+/* What the own code of REGION executes, and its schedule's cycles. */
+static void add_region(struct mapping *m, uint32_t region, double *executions,
+                       struct pm_scope_prediction *scopes) {
     const struct pm_lists *regions = &m->frequencies.regions;
     uint32_t first = regions->first[region], end = regions->first[region + 1];
     struct pm_demand demand = {.executions = executions};
@@ -108,16 +151,53 @@ static void schedule_region(struct mapping *m, uint32_t region, double *executio
     for (size_t i = 0; i < m->machine->n_costs; i++)
         m->executions[i] += executions[i];
 
-    struct pm_region_schedule *schedule = &m->schedules[region];
-    pm_schedule_region(&m->frequencies, &m->target, region, &demand, scopes[region].iterations,
-                       m->pessimistic, schedule);
-    if (m->structure->scopes[region].kind == PM_SCOPE_LOOP && scopes[region].iterations > 0) {
-        scopes[region].resource_cycles_per_iteration =
-            schedule->resource_cycles / scopes[region].iterations;
-        scopes[region].recurrence_cycles_per_iteration = schedule->recurrence_cycles;
+    const struct pm_region_schedule *schedule = &m->schedules[region];
+    struct pm_scope_prediction *p = &scopes[region];
+    memcpy(p->gains, schedule->gains, sizeof p->gains);
+    p->is_assumed = schedule->is_assumed;
+    if (m->structure->scopes[region].kind == PM_SCOPE_LOOP && p->iterations > 0) {
+        p->resource_cycles_per_iteration = schedule->resource_cycles;
+        p->recurrence_cycles_per_iteration = schedule->recurrence_cycles;
     }
-    share_out(m, region, schedule->cycles, weights, all_weights, scopes);
+    share_out(m, region, weights, all_weights, scopes);
     free(weights);
+}
+
+/* ---- misses ---------------------------------------------------------------------------------- */
+
+static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm_profile *profile,
+                              double all_cycles, struct pm_scope_prediction *p) {
+    struct pm_cost_sum *self = &p->self;
+    struct pm_cost_sum simple = *self;
+    if (isnan(self->memory_cycles)) {
+        self->lower_cycles = self->upper_cycles = self->schedule_cycles;
+        return;
+    }
+    pm_simple_memory_cycles(m->machine, &simple);
+    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
+    if (m->simple || !is_hot || !m->machine->out_of_order || !is_region(m, scope)) {
+        *self = simple;
+        return;
+    }
+    pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = &m->frequencies,
+                                                         .target = &m->target,
+                                                         .region = scope,
+                                                         .entries = p->entries,
+                                                         .pessimistic = m->pessimistic},
+                             &m->schedules[scope], profile, m->groups, self);
+}
+
+static void add_memory(struct mapping *m, const struct pm_profile *profile,
+                       struct pm_scope_prediction *scopes) {
+    double all_cycles = 0;
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++)
+        all_cycles += scopes[s].self.schedule_cycles;
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
+        add_memory_cycles(m, s, profile, all_cycles, &scopes[s]);
+        struct pm_cost_sum *self = &scopes[s].self;
+        self->cycles =
+            self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
+    }
 }
 
 /* The largest cause of a scope's own cycles. */
@@ -142,8 +222,7 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound = PM_BOUND_LEVEL;
         p->bound_level = (uint8_t)l;
     }
-    if (p->bound == PM_BOUND_LEVEL && p->bound_level == pm_last_cache(m->machine) &&
-        m->by_bandwidth[p->scope])
+    if (self->causes[PM_CAUSE_BANDWIDTH] > largest)
         p->bound = PM_BOUND_BANDWIDTH;
 }
 
@@ -174,33 +253,33 @@ static bool check_inputs(const struct pm_structure *structure, const struct pm_p
 
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
-                                 enum pm_unknown_dependences dependences, struct pm_error *err) {
+                                 const struct pm_predict_options *options, struct pm_error *err) {
+    const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
     struct mapping m = {.structure = structure,
                         .machine = machine,
-                        .pessimistic = dependences == PM_DEPS_PESSIMISTIC};
-    if (!check_inputs(structure, profile, machine, err) ||
-        !pm_target_make(structure, machine, &m.target, err))
+                        .target = pm_target_of(structure, machine),
+                        .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
+                        .simple = o->time == PM_TIME_SIMPLE};
+    if (!check_inputs(structure, profile, machine, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
     m.executions = pm_alloc(machine->n_costs, sizeof *m.executions);
-    m.by_bandwidth = pm_alloc(structure->n_scopes, sizeof *m.by_bandwidth);
-    double *executions = pm_alloc(machine->n_costs, sizeof *executions), bandwidth_cycles;
+    m.groups = pm_alloc(structure->n_groups, sizeof *m.groups);
+    double *executions = pm_alloc(machine->n_costs, sizeof *executions);
 
     struct pm_prediction *prediction = new_prediction(structure, profile, machine);
     count_scopes(&m, prediction->scopes);
+    schedule_regions(&m, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
-        if (m.frequencies.regions.first[s] < m.frequencies.regions.first[s + 1])
-            schedule_region(&m, s, executions, prediction->scopes);
-    pm_memory_costs(&m.frequencies, profile, machine, prediction->scopes, m.by_bandwidth,
-                    &bandwidth_cycles);
-    for (uint32_t s = 0; s < structure->n_scopes; s++) {
-        struct pm_cost_sum *self = &prediction->scopes[s].self;
-        self->cycles =
-            self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
+        if (is_region(&m, s))
+            add_region(&m, s, executions, prediction->scopes);
+    pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
+    add_memory(&m, profile, prediction->scopes);
+    for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
-    }
     add_totals(structure, prediction->scopes);
+    prediction->is_simple = m.simple || !machine->out_of_order;
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     const struct pm_mapped mapped = {.frequencies = &m.frequencies,
                                      .profile = profile,
@@ -209,14 +288,12 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
     pm_find_doubts(&mapped, prediction);
-    pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, bandwidth_cycles,
-                 prediction);
+    pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);
     free(m.schedules);
     free(m.executions);
-    free(m.by_bandwidth);
+    free(m.groups);
     pm_frequencies_free(&m.frequencies);
-    pm_target_free(&m.target);
     return prediction;
 }

@@ -1,58 +1,151 @@
-/* The schedule of a region: a loop's own body, or a routine's code outside loops.
+/* The schedule of a region: a loop's own body, or a routine's code outside loops (Marin &
+   Mellor-Crummey 2004, section 2.4).
 
-       cycles of a loop    = max(resource bound, recurrence bound · iterations)
-       cycles of a routine = max(resource bound, latency bound)
+       cycles = Σ over paths of  executions · cycles of the path          (paths/, schedule_path.c)
+              + mispredictions · penalty                                  (branches.c)
+              + entries · what filling and draining takes more
 
-   (Marin & Mellor-Crummey 2004, section 2.4). */
+   A path of a loop counts as if iterations of its own kind stood before and behind it; one outside
+   loops as one of many that do not depend on each other, on an in-order core as one alone.  An
+   out-of-order core begins what follows a loop while its last iterations still run, unless it takes
+   the wrong way there: filling and draining are then in the shadow of the penalty, and what they
+   take longer is added.  On an in-order core each entry pays them.
+   Basic blocks that no path covers count one by one. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "sched/paths/paths.h"
 #include "sched/schedule.h"
 
-static double recurrence_of_loop(const struct pm_frequencies *frequencies,
-                                 const struct pm_target_machine *target, uint32_t loop,
-                                 bool pessimistic) {
-    const struct pm_structure *structure = frequencies->structure;
-    const struct pm_routine *routine = &structure->routines[structure->scopes[loop].routine];
-    struct pm_path_step *path = pm_alloc(routine->n_blocks, sizeof *path);
-    size_t n_steps = pm_hot_path(frequencies, loop, path);
-    double cycles = pm_recurrence_cycles(target, loop, path, n_steps, pessimistic);
-    free(path);
-    return cycles;
+struct scheduling {
+    const struct pm_region_request *request;
+    struct pm_region_schedule *schedule;
+    double *left; /* executions of the routine's basic blocks that no path covers yet */
+    uint32_t first_block;
+    double start_cycles; /* of the most frequent path that comes back */
+    double returning;    /* executions of such paths */
+};
+
+static void add_cause(struct scheduling *s, enum pm_cause cause, double cycles) {
+    s->schedule->causes[cause] += cycles;
+    s->schedule->cycles += cycles;
 }
 
-static double latency_of_region(const struct pm_frequencies *frequencies,
-                                const struct pm_target_machine *target, uint32_t region) {
-    const struct pm_lists *regions = &frequencies->regions;
-    double cycles = 0;
-    for (uint32_t k = regions->first[region]; k < regions->first[region + 1]; k++) {
-        double executions = frequencies->blocks[regions->items[k]];
-        if (executions > 0)
-            cycles += executions * pm_block_latency_cycles(target, regions->items[k]);
+static uint8_t bound_of(enum pm_cause cause) {
+    static const uint8_t bounds[PM_N_CAUSES] = {
+        [PM_CAUSE_UNITS] = PM_BOUND_UNIT,      [PM_CAUSE_RECURRENCE] = PM_BOUND_RECURRENCE,
+        [PM_CAUSE_FRONT_END] = PM_BOUND_ISSUE, [PM_CAUSE_RETIREMENT] = PM_BOUND_RETIREMENT,
+        [PM_CAUSE_WINDOW] = PM_BOUND_LATENCY,  [PM_CAUSE_MISPREDICTIONS] = PM_BOUND_MISPREDICTIONS,
+    };
+    return bounds[cause];
+}
+
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+static void add_path(struct scheduling *s, const struct pm_path_step *steps, size_t n_steps,
+                     double executions, bool returns) {
+    const struct pm_region_request *request = s->request;
+    bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
+    const struct pm_schedule_options options = {.loop = is_loop ? request->region : PM_NONE,
+                                                .pessimistic = request->pessimistic,
+                                                .with_causes = request->with_causes,
+                                                .with_gains = request->with_gains};
+    struct pm_path_schedule path;
+    pm_schedule_path(request->target, steps, n_steps, &options, &path);
+    for (unsigned h = 0; h < PM_N_HOLDS && request->with_causes; h++)
+        add_cause(s, (enum pm_cause)h, executions * path.causes[h]);
+    if (!request->with_causes)
+        add_cause(s, (enum pm_cause)path.hold, executions * path.cycles);
+    double waiting = 0;
+    if (!is_loop && !request->target->machine->out_of_order)
+        waiting = fmax(0, path.alone_cycles - path.cycles);
+    add_cause(s, PM_CAUSE_WINDOW, executions * waiting);
+    for (unsigned h = 0; h < PM_N_HOLDS && request->with_gains; h++)
+        s->schedule->gains[h] += executions * path.gains[h];
+    for (size_t i = 0; i < n_steps; i++)
+        if (steps[i].block != PM_NONE)
+            s->left[steps[i].block - s->first_block] -= executions;
+    double cycles = executions * (path.cycles + waiting);
+    if (cycles > s->schedule->most_cycles) {
+        s->schedule->most_cycles = cycles;
+        s->schedule->unit = path.unit;
+        s->schedule->bound =
+            bound_of(waiting > path.cycles ? PM_CAUSE_WINDOW : (enum pm_cause)path.hold);
     }
-    return cycles;
+    if (!returns)
+        return;
+    if (s->returning == 0)
+        s->start_cycles = path.start_cycles;
+    s->returning += executions;
+    s->schedule->resource_cycles +=
+        executions * fmax(path.bounds[PM_CAUSE_UNITS], path.bounds[PM_CAUSE_FRONT_END]);
+    s->schedule->recurrence_cycles += executions * path.bounds[PM_CAUSE_RECURRENCE];
 }
 
-void pm_schedule_region(const struct pm_frequencies *frequencies,
-                        const struct pm_target_machine *target, uint32_t region,
-                        const struct pm_demand *demand, double iterations, bool pessimistic,
+static void add_paths(struct scheduling *s) {
+    struct pm_paths paths = {0};
+    pm_paths_of_region(s->request->frequencies, s->request->region, &paths);
+    s->schedule->is_assumed = paths.is_assumed && paths.n_items > 1;
+    for (size_t i = 0; i < paths.n_items; i++) {
+        const struct pm_region_path *path = &paths.items[i];
+        add_path(s, &paths.steps[path->first_step], path->n_steps, path->executions, path->returns);
+    }
+    pm_paths_free(&paths);
+}
+
+static void add_left_blocks(struct scheduling *s) {
+    const struct pm_lists *regions = &s->request->frequencies->regions;
+    const double rounding = 1e-6;
+    for (uint32_t k = regions->first[s->request->region];
+         k < regions->first[s->request->region + 1]; k++) {
+        uint32_t block = regions->items[k];
+        double left = s->left[block - s->first_block];
+        if (left > rounding * s->request->frequencies->blocks[block])
+            add_path(s, &(struct pm_path_step){.block = block, .loop = PM_NONE}, 1, left, false);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void add_branches(struct scheduling *s) {
+    const struct pm_region_request *request = s->request;
+    const struct pm_machine *machine = request->target->machine;
+    struct pm_mispredictions wrong = pm_mispredictions(request->frequencies, request->region);
+    double entries = request->entries, filling = s->start_cycles;
+    s->schedule->mispredictions = wrong.of_exits + wrong.of_data;
+    add_cause(s, PM_CAUSE_MISPREDICTIONS, s->schedule->mispredictions * machine->mispredict_cycles);
+    s->schedule->gains[PM_CAUSE_MISPREDICTIONS] =
+        s->schedule->mispredictions * machine->mispredict_cycles;
+    if (s->returning == 0)
+        return;
+    if (machine->out_of_order) {
+        entries = fmin(entries, wrong.of_exits);
+        filling = fmax(0, filling - machine->mispredict_cycles);
+    }
+    add_cause(s, PM_CAUSE_WINDOW, entries * filling);
+}
+
+void pm_schedule_region(const struct pm_region_request *request,
                         struct pm_region_schedule *schedule) {
-    bool is_loop = frequencies->structure->scopes[region].kind == PM_SCOPE_LOOP;
-    struct pm_resource_bound resource = pm_resource_bound(target, demand);
-    *schedule =
-        (struct pm_region_schedule){.cycles = resource.cycles,
-                                    .resource_cycles = resource.cycles,
-                                    .bound = resource.is_unit ? PM_BOUND_UNIT : PM_BOUND_ISSUE,
-                                    .unit = resource.unit};
-    double other = 0;
-    if (!is_loop) {
-        other = latency_of_region(frequencies, target, region);
-    } else if (iterations > 0) {
-        schedule->recurrence_cycles = recurrence_of_loop(frequencies, target, region, pessimistic);
-        other = schedule->recurrence_cycles * iterations;
+    const struct pm_structure *structure = request->frequencies->structure;
+    const struct pm_routine *routine =
+        &structure->routines[structure->scopes[request->region].routine];
+    struct scheduling s = {.request = request,
+                           .schedule = schedule,
+                           .left = pm_alloc(routine->n_blocks, sizeof *s.left),
+                           .first_block = routine->first_block};
+    *schedule = (struct pm_region_schedule){0};
+    memcpy(s.left, request->frequencies->blocks + routine->first_block,
+           routine->n_blocks * sizeof *s.left);
+    add_paths(&s);
+    add_left_blocks(&s);
+    add_branches(&s);
+    if (s.returning > 0) {
+        schedule->resource_cycles /= s.returning;
+        schedule->recurrence_cycles /= s.returning;
     }
-    if (other > schedule->cycles) {
-        schedule->cycles = other;
-        schedule->bound = is_loop ? PM_BOUND_RECURRENCE : PM_BOUND_LATENCY;
-    }
+    if (2 * schedule->causes[PM_CAUSE_MISPREDICTIONS] > schedule->cycles)
+        schedule->bound = PM_BOUND_MISPREDICTIONS;
+    free(s.left);
 }

@@ -7,22 +7,32 @@
 #include "core/prediction.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
+#include "sched/target/target.h"
+#include "sched/window/misses.h"
+
+enum pm_time_model {
+    PM_TIME_WINDOW = 0, /* the window with loads that miss, or bandwidth (sched/exposure.c) */
+    PM_TIME_SIMPLE,     /* Σ misses · penalty · exposed: the papers' */
+};
 
 enum pm_unknown_dependences {
     PM_DEPS_OPTIMISTIC = 0, /* the references are independent */
     PM_DEPS_PESSIMISTIC,    /* each iteration waits for what the one before stored */
 };
 
-/* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): for each innermost-first loop the
-   schedule length of an iteration as the larger of its resource bound and its recurrence bound,
-   times iterations; misses of every level from the histograms of its block size and the strides
-   (fit/sets/); cycles = schedule + Σ misses · penalty · exposed.
-   DEPENDENCES decides dependences through memory that nobody knows.
+struct pm_predict_options {
+    enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
+    enum pm_time_model time;
+};
+
+/* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): the schedule of each loop and
+   routine by its paths; misses of every level from the histograms of its block size and the strides
+   (fit/sets/); what misses add to the time, by OPTIONS (NULL: as 0).
    Of a profile without any reuse distances misses are not known, and times are of the schedule.
    Error: a level's block size was not measured, others were. */
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
-                                 enum pm_unknown_dependences dependences, struct pm_error *err);
+                                 const struct pm_predict_options *options, struct pm_error *err);
 
 /* True if PROFILE has the block sizes of all levels; else the sentence names those that it lacks.
  */
@@ -54,5 +64,94 @@ void pm_frequencies_free(struct pm_frequencies *frequencies);
    blocks and loops); 0 steps if it never comes back. */
 size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
                    struct pm_path_step *path);
+
+struct pm_dep_graph; /* sched/graph/graph.h */
+
+/* ---- the schedule of a path (schedule_path.c) -------------------------------------------------
+ */
+
+enum { PM_N_HOLDS = PM_CAUSE_WINDOW + 1 }; /* causes that hold an iteration of a path back */
+
+struct pm_schedule_options {
+    uint32_t loop; /* around which the path goes, whose dependences through memory count; PM_NONE:
+                      code outside loops, whose executions do not depend on each other */
+    bool pessimistic; /* unknown dependences through memory are taken as real */
+    /* For each reference of the path, in the order of its basic blocks and of their references
+       (pm_block.first_reference): cycles from the address to the data.  0 or NAN: a hit in the
+       first level, as the machine's row says.  NULL: all are. */
+    const double *load_latency_cycles;
+    /* For each reference, in the same order: how often its loads miss, of an out-of-order machine.
+       NULL: they do not. */
+    const struct pm_load_misses *misses;
+    uint32_t without;  /* bit set of enum pm_cause: taken away, for gains */
+    double iterations; /* > 0: passed so often in a row, start-up and drain included */
+    bool with_causes;  /* fill `causes`: takes a simulation for each */
+    bool with_gains;   /* fill `gains`: as many again */
+    bool with_modulo;  /* of an out-of-order machine, too */
+};
+
+struct pm_path_schedule {
+    double cycles; /* an iteration on this machine: of the window if it is out of order, else of the
+                      modulo schedule; never less than the largest bound */
+    double start_cycles;  /* that N iterations take more than N · cycles: filling and draining */
+    double alone_cycles;  /* from the first allocation of one iteration to its last result */
+    double modulo_cycles; /* the modulo schedule's initiation interval; NAN: not asked for, none
+                             found */
+    double bounds[PM_N_HOLDS];
+    uint8_t hold; /* enum pm_cause: the largest of the bounds; PM_CAUSE_WINDOW if the time is
+                     more than a tenth above all of them */
+    uint8_t unit; /* of the bound PM_CAUSE_UNITS: a unit of the tightest set */
+    double causes[PM_N_HOLDS]; /* add up to `cycles`: largest bound first, what goes away if it is
+                                  taken away, too; of the last one all that is left.  With
+                                  with_causes */
+    double gains[PM_N_HOLDS];  /* cycles saved if only this one is taken away.  With with_gains */
+    double slots;
+    uint32_t n_operations, n_instructions, n_unknown_operations;
+    uint32_t n_references; /* of the path: length of load_latency_cycles */
+};
+
+/* The schedule of an iteration that is PATH: basic blocks, and inner loops as steps, whose own
+   cycles are counted at them.  TARGET: pm_target_of (sched/target/target.h). */
+void pm_schedule_path(const struct pm_target_machine *target, const struct pm_path_step *path,
+                      size_t n_steps, const struct pm_schedule_options *options,
+                      struct pm_path_schedule *schedule);
+
+/* The same with what a table of the path's instructions shows. */
+struct pm_path_detail {
+    struct pm_dep_graph *graph; /* sched/graph/graph.h */
+    bool *on_cycle;             /* per node: of the recurrence */
+    bool *on_chain;             /* per node: of the longest chain of an iteration */
+    double *unit_cycles;        /* [n_nodes][PM_MACHINE_MAX_UNITS]: busy cycles, by iteration */
+};
+void pm_schedule_path_detail(const struct pm_target_machine *target,
+                             const struct pm_path_step *path, size_t n_steps,
+                             const struct pm_schedule_options *options,
+                             struct pm_path_schedule *schedule, struct pm_path_detail *detail);
+void pm_path_detail_free(struct pm_path_detail *detail);
+
+/* ---- loops of a structure (schedule_loops.c) --------------------------------------------------
+ */
+
+struct pm_loop_schedule {
+    uint32_t scope;
+    uint32_t first_step, n_steps; /* of its hottest path; 0 steps: there is no way back */
+    struct pm_path_schedule schedule;
+};
+
+struct pm_loop_schedules {
+    PM_ARRAY(struct pm_loop_schedule, items);
+    PM_ARRAY(struct pm_path_step, steps);
+};
+
+/* The loops of STRUCTURE for which WANTED (per scope) is true, each by its hottest path: by
+   EDGE_COUNTS where these say that it was executed; else, and for NULL, by the lifter's estimated
+   frequencies, as the loop runner does.  OPTIONS' loop is not used. */
+void pm_schedule_loops(const struct pm_target_machine *target, const double *edge_counts,
+                       const bool *wanted, const struct pm_schedule_options *options,
+                       struct pm_loop_schedules *schedules);
+void pm_loop_schedules_free(struct pm_loop_schedules *schedules);
+
+/* For each scope whether it is a loop without a loop in it.  The caller frees. */
+bool *pm_innermost_loops(const struct pm_structure *structure);
 
 #endif

@@ -146,8 +146,10 @@ static bool are_plain(const struct search *search, const struct access *a, const
 static bool are_different_objects(const struct access *a, const struct access *b) {
     if (a->is_fixed && b->is_fixed && a->object && b->object)
         return a->object != b->object;
-    return (a->is_frame && b->is_fixed) || (b->is_frame && a->is_fixed) ||
-           (a->is_slot && !b->is_frame) || (b->is_slot && !a->is_frame);
+    /* A slot's formula may begin at a frame pointer that nobody knows more of. */
+    bool is_frame_a = a->is_frame || a->is_slot, is_frame_b = b->is_frame || b->is_slot;
+    return (is_frame_a && b->is_fixed) || (is_frame_b && a->is_fixed) ||
+           (a->is_slot && !is_frame_b) || (b->is_slot && !is_frame_a);
 }
 
 static bool is_small(int64_t number) {

@@ -26,8 +26,14 @@ static const char *mnemonic(uint32_t number) {
 }
 
 static uint32_t mnemonic_of(const uint8_t *bytes, const struct pm_insn *insn) {
-    struct pm_x86 x86;
-    return pm_x86_decode(bytes, insn->length, &x86) ? x86.insn.mnemonic : 0;
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction decoded; /* operands are not looked at */
+    return ZYAN_SUCCESS(
+               ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
+                   ZYAN_SUCCESS(
+                       ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, insn->length, &decoded))
+               ? decoded.mnemonic
+               : 0;
 }
 
 /* A PLT entry is one jump through its slot, perhaps behind an endbr64. */

@@ -314,8 +314,42 @@ static bool moves_stack(const struct translation *t) {
     return false;
 }
 
+/* A half of the register is loaded, the other one stays: the load, and what puts them together. */
+static bool loads_half(const struct translation *t) {
+    if (t->insn->n_memory == 0 || !(t->insn->memory[0].access & PM_ACCESS_LOAD))
+        return false;
+    switch (t->x86->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_MOVHPD:
+    case ZYDIS_MNEMONIC_MOVHPS:
+    case ZYDIS_MNEMONIC_MOVLPD:
+    case ZYDIS_MNEMONIC_MOVLPS:
+    case ZYDIS_MNEMONIC_VMOVHPD:
+    case ZYDIS_MNEMONIC_VMOVHPS:
+    case ZYDIS_MNEMONIC_VMOVLPD:
+    case ZYDIS_MNEMONIC_VMOVLPS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Elements are doubled as they are loaded. */
+static bool doubles(const struct translation *t) {
+    switch (t->x86->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_MOVDDUP:
+    case ZYDIS_MNEMONIC_MOVSLDUP:
+    case ZYDIS_MNEMONIC_MOVSHDUP:
+    case ZYDIS_MNEMONIC_VMOVDDUP:
+    case ZYDIS_MNEMONIC_VMOVSLDUP:
+    case ZYDIS_MNEMONIC_VMOVSHDUP:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* A move between a register and memory with nothing between: the class is a move, or the form
-   with a memory operand costs no more than the load does (extension, broadcast). */
+   with a memory operand costs no more than the load does (extension, broadcast, doubling). */
 static bool is_plain_move(const struct translation *t) {
     if (t->rule->n_ops > 1)
         return false;
@@ -324,7 +358,7 @@ static bool is_plain_move(const struct translation *t) {
     if (t->insn->n_memory == 0 || t->op_class != PM_OP_SHUFFLE)
         return false;
     return t->x86->insn.meta.category == ZYDIS_CATEGORY_BROADCAST ||
-           t->x86->insn.avx.broadcast.is_static;
+           t->x86->insn.avx.broadcast.is_static || doubles(t);
 }
 
 /* The register that a plain move writes or reads beside memory. */
@@ -425,6 +459,8 @@ unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
         const struct pm_class_rule *rule = pm_class_of(classes, x86.insn.mnemonic);
         t.rule = rule ? rule : &unknown_rule;
         t.op_class = t.rule->op_class[t.rule->n_ops - 1];
+        if (loads_half(&t))
+            t.op_class = PM_OP_SHUFFLE;
         if (insn->control != PM_CONTROL_NONE && add_transfer(&t))
             ; /* done */
         else if (insn->is_nop)

@@ -53,6 +53,10 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, clock_hz, "clock_mhz", REAL, "MHz", 1, 1e5, .scale = 1e6, NEEDED),
     FIGURE(pm_machine, cores, "cores", WHOLE, "", 1, 1e5),
     FIGURE(pm_machine, issue_width, "issue_width", REAL, "operations/cycle", 0.1, 64, NEEDED),
+    FIGURE(pm_machine, fetch_width, "fetch_width", REAL, "operations/cycle", 0.1, 64),
+    FIGURE(pm_machine, fetch_bytes, "fetch_line", BYTES, "bytes", 1, 4096, POWER_OF_TWO),
+    FIGURE(pm_machine, store_line_cycles, "store_line", REAL, "cycles", 0.01, 100),
+    FIGURE(pm_machine, taken_jumps, "taken_jumps", REAL, "jumps/cycle", 0.1, 16),
     FIGURE(pm_machine, retire_width, "retire_width", REAL, "operations/cycle", 0.1, 64),
     FIGURE(pm_machine, vector_width_bits, "vector_width", WHOLE, "bits", 8, 65536, POWER_OF_TWO,
            NEEDED),
@@ -60,6 +64,7 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, window, "window", WHOLE, "operations", 1, 1e6),
     BOOL(pm_machine, has_fma, "fma", NEEDED),
     BOOL(pm_machine, fuses_memory, "fuses_memory"),
+    BOOL(pm_machine, unfuses_indexed, "unfuses_indexed"),
     LIST("fuses_branch"),
     LIST("eliminates"),
     FIGURE(pm_machine, mispredict_cycles, "mispredict_penalty", REAL, "cycles", 0, 1000),
@@ -139,6 +144,7 @@ static const struct pm_machine_field prefetcher[] = {
     FIGURE(pm_prefetcher, min_stride_bytes, "min_stride", BYTES, "bytes", 1, MOST_BYTES),
     FIGURE(pm_prefetcher, max_stride_bytes, "max_stride", BYTES, "bytes", 1, MOST_BYTES, NEEDED),
     FIGURE(pm_prefetcher, streams, "streams", WHOLE, "", 1, 1e5),
+    FIGURE(pm_prefetcher, covers, "covers", REAL, "", 0, 1),
     BOOL(pm_prefetcher, crosses_pages, "crosses_pages"),
     BOOL(pm_prefetcher, down, "down"),
 };
@@ -217,6 +223,10 @@ const char *pm_elimination_word(uint32_t bit) {
         return "vector_moves";
     case PM_ELIMINATES_ZEROING:
         return "zeroing";
+    case PM_ELIMINATES_ADDITIONS:
+        return "additions";
+    case PM_ELIMINATES_STACK_MOVES:
+        return "stack_moves";
     default:
         return NULL;
     }

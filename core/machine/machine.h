@@ -117,6 +117,7 @@ struct pm_prefetcher {
     char *level; /* that it brings blocks into */
     uint64_t min_stride_bytes, max_stride_bytes;
     uint32_t streams; /* that it follows at a time; 0 unknown */
+    double covers;    /* the share of a stream's miss that it hides, 0…1; 0 unknown */
     bool crosses_pages, down;
     struct pm_trust trust;
 };
@@ -201,7 +202,9 @@ struct pm_foreign {
 enum {
     PM_ELIMINATES_MOVES = 1,
     PM_ELIMINATES_VECTOR_MOVES = 2,
-    PM_ELIMINATES_ZEROING = 4, /* of a register, by an instruction that gives zero */
+    PM_ELIMINATES_ZEROING = 4,      /* of a register, by an instruction that gives zero */
+    PM_ELIMINATES_ADDITIONS = 8,    /* of a constant to a register: its latency */
+    PM_ELIMINATES_STACK_MOVES = 16, /* of the stack pointer, by push and pop: not even a slot */
 };
 
 /* ---- curves ---------------------------------------------------------------------------------- */
@@ -238,13 +241,21 @@ struct pm_machine {
     double clock_hz;
     uint32_t cores;
     double issue_width;         /* operations that can issue in a cycle */
+    double fetch_width;         /* slots that are fetched in a cycle, up to a jump that is taken; 0
+                                   unknown */
+    double taken_jumps;         /* of a loop of one line, that are fetched in a cycle; 0: one */
+    uint64_t fetch_bytes;       /* of an aligned line of code that is fetched at once; 0 unknown */
+    double store_line_cycles;   /* in which a store enters the first cache, if it is not to the line
+                                   of the one before; 0 unknown */
     double retire_width;        /* 0 unknown */
     uint32_t vector_width_bits; /* widest operation; wider ones are split */
     bool out_of_order;
     bool fuses_memory; /* a load that feeds an operation of the same instruction costs no issue slot
                         */
-    bool has_fma;      /* without: an fma costs a multiplication and an addition */
-    uint32_t window;   /* instructions in flight; 0 unknown */
+    bool unfuses_indexed; /* … but not where its address is of two registers, and the operation has
+                             another source beside the place that it writes, or stores */
+    bool has_fma;         /* without: an fma costs a multiplication and an addition */
+    uint32_t window;      /* instructions in flight; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
     double mispredict_cycles;    /* penalty of a branch that was predicted wrongly; 0 unknown */
     uint64_t fuses_branch;       /* bit set of classes whose instruction fuses with a branch */

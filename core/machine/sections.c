@@ -128,7 +128,10 @@ static int take_eliminations(cfg_t *section, int line, uint32_t *eliminates) {
             bit <<= 1;
         if (!pm_elimination_word(bit))
             return pm_machine_refuse(
-                line, "`eliminates` is made of moves, vector_moves, zeroing, not `%s`", word);
+                line,
+                "`eliminates` is made of moves, vector_moves, zeroing, additions, "
+                "stack_moves, not `%s`",
+                word);
         *eliminates |= bit;
     }
     return 0;

@@ -13,6 +13,7 @@
 #include "fit/analysis/model_sum.h"
 #include "fit/analysis/rows.h"
 #include "fit/analysis/threads.h"
+#include "fit/analysis/times/times.h"
 #include "fit/analysis/unmatched.h"
 #include "fit/analysis/validation.h"
 

@@ -4,9 +4,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "binlift/binlift.h"
 #include "core/machine/machine.h"
 #include "machines/probe/figures.h"
 #include "machines/probe/probe.h"
+
+enum { MOST_MNEMONIC = 32 };
 
 /* ---- heading --------------------------------------------------------------------------------- */
 
@@ -53,12 +56,37 @@ static bool executes(const struct pm_machine_probe *probe, enum pm_op_class op_c
     return false;
 }
 
-/* Is an instruction of this text renamed: its copies wait for nothing? */
-static bool is_eliminated(const struct pm_machine_probe *probe, const char *text) {
+static const struct pm_instruction_cost *cost_of(const struct pm_machine_probe *probe,
+                                                 const char *text) {
     for (size_t i = 0; i < probe->instructions.n_costs; i++)
         if (strcmp(probe->instructions.costs[i].form->text, text) == 0)
-            return probe->instructions.costs[i].latency_cycles.estimate < 0.6;
-    return false;
+            return &probe->instructions.costs[i];
+    return NULL;
+}
+
+/* Is an instruction of this text renamed: do its copies wait for nothing? */
+static bool waits_for_nothing(const struct pm_machine_probe *probe, const char *text) {
+    const struct pm_instruction_cost *cost = cost_of(probe, text);
+    return cost && cost->latency_cycles.estimate < 0.6;
+}
+
+/* … or for no unit: are as many executed a cycle as are issued? */
+static bool is_eliminated(const struct pm_machine_probe *probe, const char *text) {
+    const struct pm_instruction_cost *cost = cost_of(probe, text);
+    return waits_for_nothing(probe, text) ||
+           (cost && cost->throughput_cycles.estimate * probe->instructions.issue_width < 1.1);
+}
+
+/* What is not measured, but true of all x86 cores of the last ten years. */
+static void write_customs(FILE *to, const struct pm_machine_probe *probe) {
+    bool moves = is_eliminated(probe, "mov rax, rcx");
+    bool vector_moves = is_eliminated(probe, "vmovaps xmm0, xmm1");
+    bool additions = waits_for_nothing(probe, "inc rax");
+    fprintf(to, "\neliminates = {%s%s%szeroing, stack_moves}\n", moves ? "moves, " : "",
+            vector_moves ? "vector_moves, " : "", additions ? "additions, " : "");
+    fputs("fuses_memory = true\nfuses_branch = {int_compare, int_add, logical}\n", to);
+    fprintf(to, "not_verified = {%seliminates, fuses_memory, fuses_branch}\n",
+            isnan(probe->instructions.issue_width) ? "issue_width, " : "");
 }
 
 static void write_core(FILE *to, const struct pm_machine_probe *probe) {
@@ -79,21 +107,23 @@ static void write_core(FILE *to, const struct pm_machine_probe *probe) {
             executes(probe, PM_OP_FP_FMA) ? "true" : "false");
     pm_write_estimate(to, "", "mispredict_penalty", instructions->mispredict_cycles, 1);
     pm_write_estimate(to, "\n", "store_forward_latency", instructions->store_forward_cycles, 1);
-    bool moves = is_eliminated(probe, "mov rax, rcx");
-    bool vector_moves = is_eliminated(probe, "vmovaps xmm0, xmm1");
-    if (moves || vector_moves)
-        fprintf(to, "\neliminates = {%s%s%s}", moves ? "moves" : "",
-                moves && vector_moves ? ", " : "", vector_moves ? "vector_moves" : "");
-    fprintf(to, "\npage = 4KiB\n");
-    if (isnan(instructions->issue_width))
-        fputs("not_verified = {issue_width}\n", to);
+    pm_write_estimate(to, "\n", "store_line", instructions->store_line_cycles, 1);
+    if (instructions->taken_jumps > 1.1)
+        fprintf(to, "\ntaken_jumps = %.2g", instructions->taken_jumps);
+    fprintf(to, "\npage = 4KiB");
+    write_customs(to, probe);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* By how much KIND keeps a resource busy. */
+/* By how much KIND keeps a resource busy: whole cycles where it is nearly so, and what is less than
+   the fit can tell is none. */
 static double load_of(const struct pm_instruction_costs *costs, size_t kind, size_t resource) {
-    return costs->resources.loads[kind * costs->resources.n_resources + resource];
+    static const double least = 0.03, nearly = 0.02;
+    double load = costs->resources.loads[kind * costs->resources.n_resources + resource];
+    if (load < least)
+        return 0;
+    return load > 0.9 && fabs(load - round(load)) < nearly * load ? round(load) : load;
 }
 
 static bool is_used(const struct pm_instruction_costs *costs, size_t resource) {
@@ -168,12 +198,49 @@ static struct pm_estimate latency_of(const struct pm_instruction_costs *costs,
     return latency;
 }
 
+static bool is_probed(const struct pm_instruction_costs *costs, const char *mnemonic) {
+    for (size_t i = 0; i < costs->n_costs; i++)
+        if (strcmp(costs->costs[i].form->mnemonic, mnemonic) == 0)
+            return true;
+    return false;
+}
+
+static bool exists(const char *mnemonic) { return pm_isa_knows_mnemonic("x86-64", mnemonic); }
+
+/* With and without `v`, where there are both. */
+static void write_name(FILE *to, const char *mnemonic) {
+    bool is_both = mnemonic[0] == 'v' && exists(mnemonic + 1);
+    fprintf(to, is_both ? "\"(v)%s\"" : "%s", mnemonic + is_both);
+}
+
+/* OTHER (MOST_MNEMONIC): the name with TO in place of FROM; false: it has none. */
+static bool renamed(const char *mnemonic, const char *from, const char *to, char *other) {
+    snprintf(other, MOST_MNEMONIC, "%s", mnemonic);
+    char *place = strstr(other, from);
+    if (place)
+        memcpy(place, to, strlen(to));
+    return place != NULL;
+}
+
+/* "vmaxsd" stands for maxsd, vminsd and minsd, too: the same unit executes them in the same way. */
+static void write_mnemonics(FILE *to, const struct pm_instruction_costs *costs,
+                            const char *mnemonic) {
+    char other[MOST_MNEMONIC];
+    fputs("cost { mnemonic = {", to);
+    write_name(to, mnemonic);
+    if (renamed(mnemonic, "max", "min", other) && !is_probed(costs, other) && exists(other)) {
+        fputs(", ", to);
+        write_name(to, other);
+    }
+    fputs("}", to);
+}
+
 static void write_cost(FILE *to, const struct pm_instruction_costs *costs,
                        const struct pm_instruction_cost *cost, bool by_mnemonic, bool by_element) {
     bool marked;
     struct pm_estimate latency = latency_of(costs, cost, &marked);
     if (by_mnemonic)
-        fprintf(to, "cost { mnemonic = {%s}", cost->form->mnemonic);
+        write_mnemonics(to, costs, cost->form->mnemonic);
     else
         fprintf(to, "cost { of = {%s}", pm_op_class_name(cost->form->op_class));
     if (cost->form->width_bits)
@@ -212,6 +279,33 @@ static const struct pm_instruction_cost *first_of(const struct pm_instruction_co
     return cost;
 }
 
+/* The same with elements of the other precision, if that was not measured itself. */
+static void write_other_precision(FILE *to, const struct pm_instruction_costs *costs,
+                                  const struct pm_instruction_cost *cost) {
+    char mnemonic[MOST_MNEMONIC], most[MOST_MNEMONIC];
+    size_t length = strlen(cost->form->mnemonic);
+    struct pm_form form = *cost->form;
+    struct pm_instruction_cost other = *cost;
+    bool is_single = form.element_bytes == 4;
+    if (length < 4 || length >= sizeof mnemonic || (!is_single && form.element_bytes != 8))
+        return;
+    memcpy(mnemonic, form.mnemonic, length + 1);
+    char *last = &mnemonic[length - 1];
+    if (*last != (is_single ? 's' : 'd') || !strchr("ps", last[-1]) || strstr(mnemonic, "cvt"))
+        return;
+    *last = is_single ? 'd' : 's';
+    bool is_told = is_probed(costs, mnemonic) || (renamed(mnemonic, "min", "max", most) &&
+                                                  is_probed(costs, most)); /* write_mnemonics */
+    if (is_told || !exists(mnemonic))
+        return;
+    form.mnemonic = mnemonic;
+    form.element_bytes = is_single ? 8 : 4;
+    if (form.width_bits <= 64)
+        form.width_bits = 8 * form.element_bytes;
+    other.form = &form;
+    write_cost(to, costs, &other, true, true);
+}
+
 static bool was_written(const struct pm_instruction_costs *costs,
                         const struct pm_instruction_cost *cost) {
     for (const struct pm_instruction_cost *before = costs->costs; before < cost; before++)
@@ -230,6 +324,10 @@ static void write_instructions(FILE *to, const struct pm_instruction_costs *cost
             alone[cost->form->op_class] = true;
     }
     write_units(to, costs, alone);
+    fputs("\n# Branches are not measured: a slot each, as all x86 processors have it.\n"
+          "cost { of = {branch, jump, call, return}  latency = 1  free = true  "
+          "not_verified = {latency} }\n",
+          to);
     fputs("\n# Of each class, by the width of its data, the instruction that stands for it.\n", to);
     for (size_t i = 0; i < costs->n_costs; i++) {
         const struct pm_instruction_cost *cost = &costs->costs[i];
@@ -246,8 +344,10 @@ static void write_instructions(FILE *to, const struct pm_instruction_costs *cost
         if (cost->kind == PM_NONE || cost->form->leads || cost->form->is_load ||
             cost->form->is_store || was_written(costs, cost))
             continue;
-        if (!costs_the_same(first_of(costs, cost, true), cost))
+        if (!costs_the_same(first_of(costs, cost, true), cost)) {
             write_cost(to, costs, cost, true, cost->form->element_bytes != 0);
+            write_other_precision(to, costs, cost);
+        }
     }
 }
 

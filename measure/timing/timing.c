@@ -249,20 +249,44 @@ static void note_untimed(const struct timing *t, const struct pm_profile *profil
                   times->notes ? "\n" : "", 100 * share, t->request->cost_percent);
 }
 
-static struct pm_times *read_times(const struct timing *t, struct repetition *repetitions,
-                                   struct pm_error *err) {
-    size_t n = t->request->n_runs;
-    PM_SORT(repetitions, n, by_cpu_seconds);
-    const struct repetition *median = &repetitions[(n - 1) / 2];
+static struct pm_times *read_one(const struct timing *t, const struct repetition *repetition,
+                                 struct pm_error *err) {
     struct pm_times *times =
-        pm_times_ingest(median->raw, t->copies->structure, t->chosen, t->modules,
-                        t->copies->n_files, median->cpu_seconds, err);
+        pm_times_ingest(repetition->raw, t->copies->structure, t->chosen, t->modules,
+                        t->copies->n_files, repetition->cpu_seconds, err);
     if (!times)
         return NULL;
-    times->plain_seconds = median->plain_seconds;
+    times->plain_seconds = repetition->plain_seconds;
+    times->over_plain = median_ratio(repetition, 1);
+    times->repetitions = 1;
+    times->machine = processor_name();
+    return times;
+}
+
+/* All of them, for those who want more than the median. */
+static bool pass_on_each(const struct timing *t, const struct pm_parameters *at,
+                         const struct repetition *repetitions, struct pm_error *err) {
+    const struct pm_times_listener *listener = &t->request->listener;
+    for (size_t i = 0; listener->take && i < t->request->n_runs; i++) {
+        struct pm_times *times = read_one(t, &repetitions[i], err);
+        if (!times)
+            return false;
+        listener->take(listener->context, at, times);
+    }
+    return true;
+}
+
+static struct pm_times *read_times(const struct timing *t, const struct pm_parameters *at,
+                                   struct repetition *repetitions, struct pm_error *err) {
+    size_t n = t->request->n_runs;
+    PM_SORT(repetitions, n, by_cpu_seconds);
+    if (!pass_on_each(t, at, repetitions, err))
+        return NULL;
+    struct pm_times *times = read_one(t, &repetitions[(n - 1) / 2], err);
+    if (!times)
+        return NULL;
     times->over_plain = median_ratio(repetitions, n);
     times->repetitions = (uint32_t)n;
-    times->machine = processor_name();
     return times;
 }
 
@@ -277,7 +301,7 @@ struct pm_times *pm_measure_times(const struct pm_timing_request *request,
     if (run_plain(&t, &repetitions[0], err)) {
         choose(&t, profile, repetitions[0].plain_seconds);
         if (make_copies(&t, err) && run_all(&t, repetitions, err))
-            times = read_times(&t, repetitions, err);
+            times = read_times(&t, &profile->parameters, repetitions, err);
         if (times)
             note_untimed(&t, profile, times);
     }

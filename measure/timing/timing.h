@@ -22,6 +22,7 @@ struct pm_timing_request {
     unsigned n_runs;                            /* with timers, and as many without */
     double cost_percent; /* what timers may cost, of the plain program's CPU time */
     struct pm_timing_launcher launcher;
+    struct pm_times_listener listener;
 };
 
 /* The lifts of each file of the copies, which stay from size to size; zeroed before, then freed by

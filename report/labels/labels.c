@@ -207,10 +207,16 @@ const char *pm_routine_state_word(uint8_t state) {
 
 const char *pm_bound_kind_word(uint8_t bound) {
     static const char *const words[] = {
-        [PM_BOUND_NONE] = "never_executed", [PM_BOUND_ISSUE] = "issue_width",
-        [PM_BOUND_UNIT] = "unit",           [PM_BOUND_RECURRENCE] = "recurrence",
-        [PM_BOUND_LATENCY] = "latency",     [PM_BOUND_LEVEL] = "level",
-        [PM_BOUND_BANDWIDTH] = "bandwidth", [PM_BOUND_UNKNOWN] = "unknown_operations",
+        [PM_BOUND_NONE] = "never_executed",
+        [PM_BOUND_ISSUE] = "front_end",
+        [PM_BOUND_UNIT] = "unit",
+        [PM_BOUND_RECURRENCE] = "recurrence",
+        [PM_BOUND_RETIREMENT] = "retirement",
+        [PM_BOUND_LATENCY] = "latency",
+        [PM_BOUND_MISPREDICTIONS] = "mispredictions",
+        [PM_BOUND_LEVEL] = "level",
+        [PM_BOUND_BANDWIDTH] = "bandwidth",
+        [PM_BOUND_UNKNOWN] = "unknown_operations",
     };
     return bound < sizeof words / sizeof words[0] ? words[bound] : "?";
 }
@@ -234,14 +240,18 @@ char *pm_bound_label(const struct pm_prediction *prediction, uint8_t bound, uint
     case PM_BOUND_NONE:
         return pm_strdup("-");
     case PM_BOUND_ISSUE:
-        return pm_strdup("issue width");
+        return pm_strdup("front end");
     case PM_BOUND_UNIT:
         return unit < prediction->n_units ? unit_label(prediction->unit_names[unit])
                                           : pm_strdup("?");
     case PM_BOUND_RECURRENCE:
         return pm_strdup("recurrence");
+    case PM_BOUND_RETIREMENT:
+        return pm_strdup("retirement");
     case PM_BOUND_LATENCY:
         return pm_strdup("latency");
+    case PM_BOUND_MISPREDICTIONS:
+        return pm_strdup("mispredictions");
     case PM_BOUND_LEVEL:
         return level < prediction->n_levels
                    ? pm_sprintf("%s misses", prediction->level_names[level])

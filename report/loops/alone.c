@@ -18,6 +18,7 @@ struct alone {
     double cycles, low, high;
     uint32_t instructions, bytes, pages, unrolled;
     uint64_t hash;
+    const uint8_t *code; /* `bytes` of them; NULL: not known */
     const char *result, *words;
     bool ran, disturbed;
 };
@@ -29,6 +30,16 @@ static char *cycles_text(double cycles) {
     return isnan(cycles) ? pm_strdup("") : pm_sprintf("%.2f", cycles);
 }
 
+static char *hexadecimal(const uint8_t *bytes, size_t n) {
+    static const char digits[] = "0123456789abcdef";
+    char *text = pm_alloc(2 * n + 1, 1);
+    for (size_t i = 0; i < n; i++) {
+        text[2 * i] = digits[bytes[i] >> 4];
+        text[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    return text;
+}
+
 PM_GETTER(cycles_cell, struct alone, pm_owned_text(cycles_text(row->cycles)))
 PM_GETTER(interval_cell, struct alone,
           row->ran ? pm_owned_text(pm_sprintf("%.2f-%.2f%s", row->low, row->high,
@@ -38,6 +49,8 @@ PM_GETTER(instructions_cell, struct alone,
           row->instructions ? pm_integer(row->instructions) : pm_text(""))
 PM_GETTER(pages_cell, struct alone, row->ran ? pm_integer(row->pages) : pm_text(""))
 PM_GETTER(hash_value, struct alone, row->instructions ? pm_integer(row->hash) : pm_unknown())
+PM_GETTER(code_value, struct alone,
+          row->code ? pm_owned_text(hexadecimal(row->code, row->bytes)) : pm_unknown())
 
 static const struct pm_field fields[] = {
     {"label", PM_NAME, ROW(label), .header = "LOOP"},
@@ -54,6 +67,7 @@ static const struct pm_field fields[] = {
      .dispensable = 1},
     {"bytes", PM_POSITIVE, ROW(bytes)},
     {"hash", PM_HEX, .get = hash_value},
+    {"code", PM_TEXT, .get = code_value},
     {"pages", PM_INTEGER, ROW(pages), .header = "PAGES", .cell = pages_cell, .dispensable = 3},
     {"unrolled", PM_INTEGER, ROW(unrolled)},
     {"why_not", PM_TEXT, ROW(words), .not_in_json = true, .header = "NOT RUN"},
@@ -81,6 +95,7 @@ static struct alone *make_rows(const struct pm_structure *structure,
                                  .pages = time->pages,
                                  .unrolled = time->unrolled,
                                  .hash = time->hash,
+                                 .code = pm_loop_set_bytes(set, i),
                                  .result = pm_loop_refusal_name(time->why),
                                  .words = pm_loop_refusal_words(time->why),
                                  .ran = ran,
@@ -132,7 +147,7 @@ void pm_report_loop_times(FILE *out, const struct pm_structure *structure,
         pm_fields_csv(
             out, PM_FIELDS(fields),
             "label name key source address result cycles cycles_low cycles_high disturbed "
-            "instructions bytes hash pages unrolled",
+            "instructions bytes hash code pages unrolled",
             rows, set->n_times, sizeof *rows);
     else
         write_table(out, set, rows, counts, options);

@@ -7,6 +7,7 @@
 
 #include "core/machine/machine.h"
 #include "report/report.h"
+#include "report/writers/writers.h"
 
 enum {
     COLUMNS = 2,
@@ -17,7 +18,6 @@ enum {
     TOP = 34,    /* title */
     BOTTOM = 40, /* sizes */
     HEADING = 40,
-    STYLES = 7,
     LINE_HEIGHT = 15,
 };
 
@@ -53,16 +53,6 @@ static double height_of(const struct panel *panel, double value) {
     return panel->y + area_height() * (1 - fmin(fmax(share, 0), 1));
 }
 
-/* The next of 1, 2, 5, 10, … that is not less. */
-static double round_up(double value) {
-    double ten = pow(10, floor(log10(value)));
-    double digits[] = {1, 2, 5, 10};
-    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++)
-        if (value <= digits[i] * ten * (1 + 1e-9))
-            return digits[i] * ten;
-    return 10 * ten;
-}
-
 static void find_axes(struct panel *panel) {
     double least = INFINITY, most = 0;
     panel->least_bytes = INFINITY;
@@ -79,22 +69,11 @@ static void find_axes(struct panel *panel) {
     if (panel->most_bytes <= panel->least_bytes) /* one point */
         panel->most_bytes = 2 * panel->least_bytes;
     panel->is_log = is_latency(panel->first) && least > 0;
-    panel->most = most > 0 ? round_up(most) : 1;
+    panel->most = most > 0 ? pm_svg_round_up(most) : 1;
     panel->least = panel->is_log ? fmin(1, pow(10, floor(log10(least)))) : 0;
 }
 
 /* ---- axes ------------------------------------------------------------------------------------ */
-
-/* TEXT as it has to stand in XML. */
-static void put_escaped(FILE *to, const char *text) {
-    for (; *text; text++)
-        if (*text == '<')
-            fputs("&lt;", to);
-        else if (*text == '&')
-            fputs("&amp;", to);
-        else
-            fputc(*text, to);
-}
 
 static void put_bytes(FILE *to, double bytes) {
     static const char *const units[] = {"", "K", "M", "G", "T"};
@@ -145,7 +124,7 @@ static void draw_caches(FILE *to, const struct panel *panel) {
         double x = across(panel, bytes);
         fprintf(to, "<path class='cache' d='M%.1f %.1fV%.1f'/><text class='end' x='%.1f' y='%.1f'>",
                 x, panel->y, panel->y + area_height(), x - 3, panel->y + 11);
-        put_escaped(to, level->name);
+        pm_svg_text(to, level->name);
         fputs("</text>\n", to);
     }
 }
@@ -166,7 +145,7 @@ static void draw_band(FILE *to, const struct panel *panel, const struct pm_curve
 
 static void draw_curve(FILE *to, const struct panel *panel, const struct pm_curve *curve,
                        size_t number) {
-    size_t style = number % STYLES;
+    size_t style = number % PM_SVG_STYLES;
     double x = panel->x + area_width() + 8, y = panel->y + LINE_HEIGHT * (double)(number + 1);
     if (curve->low)
         draw_band(to, panel, curve, style);
@@ -175,7 +154,7 @@ static void draw_curve(FILE *to, const struct panel *panel, const struct pm_curv
         fprintf(to, "%c%.1f %.1f", i ? 'L' : 'M', across(panel, curve->working_set_bytes[i]),
                 height_of(panel, curve->value[i]));
     fputs("'><title>", to);
-    put_escaped(to, curve->name);
+    pm_svg_text(to, curve->name);
     fprintf(to, "</title></path>\n<path class='curve s%zu' d='M%.1f %.1fh14'/>", style, x, y - 4);
     fprintf(to, "<text x='%.1f' y='%.1f'>", x + 18, y);
     if (curve->stride_bytes > 0)
@@ -212,24 +191,6 @@ static void draw_panel(FILE *to, const struct pm_machine *machine, const struct 
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static const char STYLE[] =
-    "<style>\n"
-    "svg { background: #fff; font: 11px sans-serif; } text { fill: #333; }\n"
-    ".title { font-size: 12px; font-weight: bold; } .end { text-anchor: end; }\n"
-    ".middle { text-anchor: middle; } .grid { stroke: #ddd; }\n"
-    ".cache { stroke: #888; stroke-dasharray: 4 3; } .curve { fill: none; stroke-width: 1.6; }\n"
-    ".band { stroke: none; opacity: 0.2; }\n"
-    ".curve.s0 { stroke: #0072b2; } .band.s0 { fill: #0072b2; }\n"
-    ".curve.s1 { stroke: #d55e00; } .band.s1 { fill: #d55e00; }\n"
-    ".curve.s2 { stroke: #009e73; } .band.s2 { fill: #009e73; }\n"
-    ".curve.s3 { stroke: #cc79a7; } .band.s3 { fill: #cc79a7; }\n"
-    ".curve.s4 { stroke: #b08900; } .band.s4 { fill: #b08900; }\n"
-    ".curve.s5 { stroke: #56b4e9; } .band.s5 { fill: #56b4e9; }\n"
-    ".curve.s6 { stroke: #777; } .band.s6 { fill: #777; }\n"
-    "@media (prefers-color-scheme: dark) { svg { background: #181818; } text { fill: #ccc; }\n"
-    "  .grid { stroke: #3a3a3a; } }\n"
-    "</style>\n";
-
 /* Is this the first curve of its panel? */
 static bool begins_panel(const struct pm_machine *machine, size_t curve) {
     struct panel panel = {.machine = machine, .first = &machine->curves[curve]};
@@ -245,11 +206,9 @@ void pm_report_machine_curves(FILE *to, const struct pm_machine *machine) {
         n_panels += begins_panel(machine, i);
     size_t width = COLUMNS * PANEL_WIDTH;
     size_t height = HEADING + (n_panels + COLUMNS - 1) / COLUMNS * PANEL_HEIGHT;
-    fprintf(to,
-            "<svg xmlns='http://www.w3.org/2000/svg' width='%zu' height='%zu' viewBox='0 0 %zu "
-            "%zu'>\n%s<text class='title' x='%d' y='24'>",
-            width, height, width, height, STYLE, LEFT);
-    put_escaped(to, machine->title);
+    pm_svg_begin(to, width, height);
+    fprintf(to, "<text class='title' x='%d' y='24'>", LEFT);
+    pm_svg_text(to, machine->title);
     fputs(": against the working set, by stride</text>\n", to);
     size_t place = 0;
     for (size_t i = 0; i < machine->n_curves; i++)

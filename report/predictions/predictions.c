@@ -38,11 +38,19 @@ static json_t *levels_json(const struct pm_prediction *prediction, const double 
     return object;
 }
 
+static json_t *causes_json(const double *values) {
+    json_t *object = json_object();
+    for (int c = 0; c < PM_N_CAUSES; c++)
+        json_object_set_new(object, pm_cause_name((enum pm_cause)c), pm_json_number(values[c]));
+    return object;
+}
+
 static struct pm_field_value cost_value(const struct pm_prediction *prediction,
                                         const struct pm_cost_sum *cost) {
     struct pm_fields fields = {.fields = (struct pm_field *)(uintptr_t)pm_cost_fields,
                                .n_fields = pm_n_cost_fields};
     json_t *object = pm_fields_json(fields, cost);
+    json_object_set_new(object, "causes", causes_json(cost->causes));
     json_object_set_new(object, "misses", levels_json(prediction, cost->level_misses));
     json_object_set_new(object, "miss_cycles", levels_json(prediction, cost->level_cycles));
     json_object_set_new(object, "write_backs", levels_json(prediction, cost->level_write_backs));
@@ -85,6 +93,7 @@ static struct pm_field_value row_bound(const void *at) {
 
 PM_GETTER(row_misses, struct pm_row,
           pm_json_value(levels_json(row->prediction, row->misses_per_iteration)))
+PM_GETTER(row_gains, struct pm_row, pm_json_value(causes_json(row->gains)))
 PM_GETTER(row_self, struct pm_row, cost_value(row->prediction, &row->self))
 PM_GETTER(row_total, struct pm_row, cost_value(row->prediction, &row->total))
 /* One end of the row's interval; null: there is none. */
@@ -190,6 +199,7 @@ static const struct pm_field row_fields[] = {
      .json_when = is_counted},
     {"recurrence_cycles_per_iteration", PM_RATE, ROW(recurrence_cycles_per_iteration),
      .json_when = is_counted},
+    {"gains", PM_JSON_ONLY, .get = row_gains, .json_when = is_counted},
     {"misses_per_iteration", PM_JSON_ONLY, .get = row_misses, .json_when = is_counted},
     {"time_is_lower_bound", PM_YES_NO, ROW(time_is_lower_bound), .json_when = is_counted},
     {"misses_are_lower_bound", PM_YES_NO, ROW(misses_are_lower_bound), .json_when = is_counted},

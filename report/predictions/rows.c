@@ -23,9 +23,9 @@ static const double unknown_share_marked = 0.01;
 #define COST_FIELD(name)                                                                           \
     { #name, PM_NUMBER, PM_MEMBER(struct pm_cost_sum, name) }
 const struct pm_field pm_cost_fields[] = {
-    COST_FIELD(cycles),     COST_FIELD(schedule_cycles),     COST_FIELD(memory_cycles),
-    COST_FIELD(operations), COST_FIELD(unknown_operations),  COST_FIELD(instructions),
-    COST_FIELD(accesses),   COST_FIELD(unrecorded_accesses),
+    COST_FIELD(cycles),         COST_FIELD(schedule_cycles), COST_FIELD(memory_cycles),
+    COST_FIELD(mispredictions), COST_FIELD(operations),      COST_FIELD(unknown_operations),
+    COST_FIELD(instructions),   COST_FIELD(accesses),        COST_FIELD(unrecorded_accesses),
 };
 const size_t pm_n_cost_fields = sizeof pm_cost_fields / sizeof pm_cost_fields[0];
 
@@ -89,6 +89,8 @@ static void add_scope(struct pm_row *row, const struct pm_structure *structure,
     row->iterations += p->iterations;
     row->resource_cycles_per_iteration += p->iterations * p->resource_cycles_per_iteration;
     row->recurrence_cycles_per_iteration += p->iterations * p->recurrence_cycles_per_iteration;
+    for (int c = 0; c < PM_N_CAUSES; c++)
+        row->gains[c] += p->gains[c];
     add_lines(row, structure, scope);
 }
 
@@ -133,6 +135,8 @@ static bool lacks_misses(const struct pm_prediction *prediction, const struct pm
 static void forget_costs(struct pm_row *row) {
     for (size_t i = 0; i < pm_n_cost_fields; i++)
         *cost_at(&row->self, i) = *cost_at(&row->total, i) = NAN;
+    for (int c = 0; c < PM_N_CAUSES; c++)
+        row->self.causes[c] = row->total.causes[c] = NAN;
     for (size_t level = 0; level < PM_MAX_LEVELS; level++) {
         row->self.level_misses[level] = row->self.level_cycles[level] = NAN;
         row->total.level_misses[level] = row->total.level_cycles[level] = NAN;

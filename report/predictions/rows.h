@@ -42,6 +42,7 @@ struct pm_row {
     double iterations;    /* executions of the headers of all loops in the row; a routine: calls */
     struct pm_cost_sum self, total;
     double resource_cycles_per_iteration, recurrence_cycles_per_iteration; /* mean, by iterations */
+    double gains[PM_N_CAUSES]; /* own cycles saved if one cause vanished; NAN: not worked out */
     uint8_t bound, bound_unit, bound_level; /* of the member with the most cycles */
     char *bound_label;                      /* owned; NULL: not counted */
     double misses_per_iteration[PM_MAX_LEVELS];

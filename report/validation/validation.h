@@ -17,6 +17,8 @@ struct pm_validation_report {
 
 void pm_write_validations_table(FILE *out, const struct pm_validation_report *report,
                                 const struct pm_report_options *options);
+/* "exact", "+1.2%", "inf": predicted where nothing was measured, "-": nothing to compare. */
+struct pm_number_text pm_error_text(double error);
 const char *pm_quantity_word(enum pm_quantity quantity); /* "misses", for programs */
 
 #endif

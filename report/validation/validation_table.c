@@ -18,8 +18,7 @@ struct size_report {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* "exact", "+1.2%", "inf": predicted where nothing was measured, "-": nothing to compare. */
-static struct pm_number_text error_text(double error) {
+struct pm_number_text pm_error_text(double error) {
     struct pm_number_text text;
     if (isnan(error))
         snprintf(text.text, sizeof text.text, "-");
@@ -34,7 +33,7 @@ static struct pm_number_text error_text(double error) {
 }
 
 static struct pm_number_text size_of_error_text(double error) {
-    struct pm_number_text text = error_text(fabs(error));
+    struct pm_number_text text = pm_error_text(fabs(error));
     if (text.text[0] == '+') {
         struct pm_number_text bare;
         snprintf(bare.text, sizeof bare.text, "%s", text.text + 1);
@@ -50,7 +49,7 @@ static struct pm_number_text value_text(enum pm_quantity quantity, double value)
 static void add_pair(struct pm_text_table *cells, enum pm_quantity quantity, struct pm_pair pair) {
     pm_text_table_cell(cells, value_text(quantity, pair.predicted).text);
     pm_text_table_cell(cells, value_text(quantity, pair.measured).text);
-    pm_text_table_cell(cells, error_text(pm_pair_error(pair)).text);
+    pm_text_table_cell(cells, pm_error_text(pm_pair_error(pair)).text);
 }
 
 /* "4.35M-4.39M", one number where both ends are written alike. */

@@ -10,6 +10,7 @@
 #include "core/parameters.h"
 #include "report/options.h"
 #include "report/writers/fields.h"
+#include "report/writers/svg.h"
 
 /* Executes one of three calls, as options.format says. */
 #define PM_BY_FORMAT(options, table, json, csv)                                                    \

@@ -96,7 +96,7 @@ check "two has models" clean pmodel fit two.pmdb
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report query export validate machines; do
+for command in flags loops plan run instrument fit model report scale query export validate machines; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -344,6 +344,13 @@ golden export.builds.csv pmodel export --histograms -s fixed.pmdb --block 64 -P 
 golden export.file.txt pmodel export --histograms -s nest.pmdb -P N=24 --block 64 --group where -o where.json
 golden export.file.json cat where.json
 
+# ---- scale -------------------------------------------------------------------------------------------
+
+formats scale pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' nest.pmdb
+golden scale.machines.txt pmodel scale -P N=24,96 -m r12000,itanium2 --wide nest.pmdb
+golden scale.two.txt pmodel scale -P A=8:24:8 -P B=16 -m icelake-sp --min-percent 100 two.pmdb
+golden scale.svg pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' --format svg nest.pmdb
+
 # ---- validate ----------------------------------------------------------------------------------------
 
 formats validate pmodel validate -s coarse.pmdb -P N=80 --caches 64,512 -- ./nest '{N}'
@@ -384,7 +391,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report query export validate; do
+for command in loops plan run instrument fit model report scale query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done
@@ -488,6 +495,20 @@ golden error.export.shared.txt pmodel export --histograms --shared -s nest.pmdb
 golden error.export.carried.txt pmodel export --carried -s nest.pmdb
 golden error.export.block.txt pmodel export --histograms --block 512 -s nest.pmdb
 golden error.export.group.txt pmodel export --histograms --group nothing -s nest.pmdb
+golden error.scale.nothing_varies.txt pmodel scale -P N=32 -m r12000 nest.pmdb
+golden error.scale.two_vary.txt pmodel scale -P A=8,16 -P B=8,16 -m icelake-sp two.pmdb
+golden error.scale.parameter.txt pmodel scale -P M=8,16 -m r12000 nest.pmdb
+golden error.scale.per.txt pmodel scale -P N=8,16 -m r12000 --per 'N-16' nest.pmdb
+golden error.scale.per.name.txt pmodel scale -P N=8,16 -m r12000 --per 'M^2' nest.pmdb
+golden error.scale.machine.txt pmodel scale -P N=8,16 nest.pmdb
+golden error.scale.block.txt pmodel scale -P N=16,32 -m r12000 coarse.pmdb
+golden error.scale.no_models.txt pmodel scale -P N=16,32 -m r12000 few.pmdb
+golden error.scale.format.txt pmodel scale -P N=16,32 -m r12000 --format png nest.pmdb
+golden error.validate.time.machine.txt pmodel validate --time -s nest.pmdb -P N=32 -- ./nest '{N}'
+golden error.validate.time.caches.txt pmodel validate --time --caches 64 -s nest.pmdb -m r12000 -P N=32 -- ./nest '{N}'
+golden error.validate.time.repeat.txt pmodel validate --repeat 3 -s nest.pmdb -P N=32 -- ./nest '{N}'
+golden error.validate.time.measured.txt pmodel validate --time --measured nest.c -s nest.pmdb -m r12000
+golden error.validate.time.block.txt pmodel validate --time -s coarse.pmdb -m r12000 -P N=80 -- ./nest '{N}'
 golden error.validate.no_models.txt pmodel validate -s few.pmdb -P N=32 -- ./nest '{N}'
 golden error.validate.other_program.txt pmodel validate -s nest.pmdb -P N=32 -- ./nest3 '{N}'
 golden error.validate.rejected.txt pmodel validate -s coarse.pmdb --caches 64 -P N=200 -- ./nest '{N}'

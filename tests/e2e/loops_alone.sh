@@ -32,6 +32,7 @@ pmodel loops --time --format json --routine axpy ./loops >one.json 2>errors
 check "one routine's loops can be asked for; its code is known by its hash" jq -e -n --slurpfile one one.json --slurpfile all all.json \
     '($one[0].loops | length) == 1 and $one[0].loops[0].hash == ($all[0].loops[] | select(.name == "axpy") | .hash)'
 pmodel loops --time ./loops >table.txt 2>errors
+check "its code is there, in bytes" jq -e '.loops[0] | (.code | length) == 2 * .bytes and (.code | test("^[0-9a-f]+$"))' one.json
 check "the table says what was run and why not" sh -c \
     'grep -q "^ axpy/1 .* loops.c:5 *[0-9]*\.[0-9][0-9] " table.txt && grep -q "calls/1 .* calls$" table.txt &&
      grep -q "innermost loops: 2, run: 1; calls: 1" table.txt'

@@ -35,8 +35,8 @@ static void the_better_alternative_is_chosen(void **state) {
         const struct pm_scope_prediction *s =
             predict(&p, WITH("", "cost { of = {shuffle} latency = 1 uses = {\"a + b\", c} }\n"
                                  "cost { of = {mask} latency = 1 units = {c} }\n"));
-        assert_near(s[SCOPE_INNER].resource_cycles_per_iteration, n_other ? 4 : 2.5);
-        assert_int_equal(s[SCOPE_INNER].bound, PM_BOUND_UNIT);
+        double cycles = s[SCOPE_INNER].self.schedule_cycles / s[SCOPE_INNER].iterations;
+        assert_true(cycles >= (n_other ? 4 : 2.5) && cycles < (n_other ? 4.4 : 2.75));
         free_program(&p);
     }
 }
@@ -237,7 +237,7 @@ static void what_is_doubtful_and_matters_is_named(void **state) {
     assert_int_equal(p.prediction->n_doubts, 1);
     assert_string_equal(p.prediction->doubts[0].name, "shuffle.latency");
     assert_string_equal(p.prediction->doubts[0].value, "10 cycles");
-    assert_near(p.prediction->doubts[0].elasticity, 1);
+    assert_true(fabs(p.prediction->doubts[0].elasticity - 1) < 0.02); /* filling takes a little */
     assert_true(has_note(p.prediction, "1 figure of machine file sched that the times come from "
                                        "is not verified; most hangs on shuffle.latency = 10 "
                                        "cycles (10% more: +10% time)."));

@@ -22,7 +22,7 @@ struct program {
     struct pm_machine *machine;
     struct pm_prediction *prediction;
     uint32_t filling; /* block that gets the next operation */
-    enum pm_unknown_dependences dependences;
+    struct pm_predict_options options;
 };
 
 static struct pm_scope *add_scope(struct pm_structure *s, int kind, uint32_t parent,
@@ -168,10 +168,11 @@ static void use_machine(struct program *p, const char *text) {
         fail_msg("%s", err.text);
 }
 
-static const struct pm_scope_prediction *predict(struct program *p, const char *machine) {
+__attribute__((unused)) static const struct pm_scope_prediction *predict(struct program *p,
+                                                                         const char *machine) {
     use_machine(p, machine);
     struct pm_error err = {0};
-    p->prediction = pm_predict(p->structure, &p->profile, p->machine, p->dependences, &err);
+    p->prediction = pm_predict(p->structure, &p->profile, p->machine, &p->options, &err);
     if (!p->prediction)
         fail_msg("%s", err.text);
     return p->prediction->scopes;
@@ -188,7 +189,8 @@ static void free_program(struct program *p) {
     pm_structure_free(p->structure);
 }
 
-static bool has_note(const struct pm_prediction *prediction, const char *part) {
+__attribute__((unused)) static bool has_note(const struct pm_prediction *prediction,
+                                             const char *part) {
     for (size_t i = 0; i < prediction->n_notes; i++)
         if (strstr(prediction->notes[i], part))
             return true;

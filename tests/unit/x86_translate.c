@@ -75,6 +75,11 @@ static void moves_are_loads_and_stores(void **state) {
     expect(0, PM_OP_STORE_INT, 4, 32, NONE, NONE, 7);
     assert_int_equal(TRANSLATE("\xf2\x0f\x10\x0f"), 1); /* movsd (%rdi),%xmm1 */
     expect(0, PM_OP_LOAD_FP, 8, 64, XMM + 1, 7, NONE);
+    assert_int_equal(TRANSLATE("\xc5\xfb\x12\x0f"), 1); /* vmovddup (%rdi),%xmm1 */
+    expect(0, PM_OP_LOAD_FP, 8, 64, XMM + 1, 7, NONE);
+    assert_int_equal(TRANSLATE("\xc5\xe9\x16\x0f"), 2); /* vmovhpd (%rdi),%xmm2,%xmm1 */
+    assert_int_equal(ops[1].op_class, PM_OP_SHUFFLE);
+    assert_int_equal(TRANSLATE("\x66\x0f\x17\x0f"), 1);         /* movhpd %xmm1,(%rdi) */
     assert_int_equal(TRANSLATE("\x62\xf1\xfd\x4a\x11\x0f"), 1); /* vmovupd %zmm1,(%rdi){%k2} */
     expect(0, PM_OP_STORE_FP, 8, 512, NONE, XMM + 1, 7);
     assert_int_equal(ops[0].uses[2], K + 2);

@@ -1,4 +1,6 @@
-/* The penalty of a mispredicted branch: a loop that branches on random bits, against the same loop
+/* The penalty of a mispredicted branch, and how many jumps are taken in a cycle.
+
+   The penalty: a loop that branches on random bits, against the same loop
    where all bits are equal.  Half of the random ones are predicted wrongly, whatever predicts. */
 #include <math.h>
 
@@ -50,4 +52,30 @@ struct pm_estimate pm_measure_mispredict(struct pm_clock *clock) {
     for (int i = 0; i < TRIES; i++)
         penalties[i] = penalty_now(clock);
     return pm_estimate_of_all(penalties, TRIES);
+}
+
+/* ---- jumps ----------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+static void jump(void *context, uint64_t times) {
+    (void)context;
+    uint64_t done = 0;
+    if (times)
+        __asm__ volatile(".p2align 6\n 1: add $1, %0\n cmp %1, %0\n jne 1b"
+                         : "+r"(done)
+                         : "r"(times)
+                         : "cc");
+}
+#else
+static void jump(void *context, uint64_t times) {
+    (void)context;
+    (void)times;
+}
+#endif
+
+/* Of a loop that only counts: that takes a cycle, unless renaming adds. */
+double pm_measure_taken_jumps(struct pm_clock *clock) {
+    static const struct pm_effort effort = {.round_seconds = 200e-6, .rounds = 31};
+    double cycles = pm_cycles(clock, jump, NULL, &effort).cycles.estimate;
+    return cycles > 0 ? 1 / cycles : NAN;
 }

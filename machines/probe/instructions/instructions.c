@@ -46,8 +46,9 @@ void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *form
                              const struct pm_probe_effort *effort,
                              struct pm_instruction_costs *costs) {
     memset(costs, 0, sizeof *costs);
-    costs->issue_width = costs->median_error = costs->p90_error = NAN;
-    costs->window = costs->mispredict_cycles = costs->store_forward_cycles = pm_estimate_unknown();
+    costs->issue_width = costs->median_error = costs->p90_error = costs->taken_jumps = NAN;
+    costs->window = costs->mispredict_cycles = costs->store_forward_cycles =
+        costs->store_line_cycles = pm_estimate_unknown();
     for (size_t i = 0; i < forms->n_forms; i++)
         if (forms->forms[i].executes)
             *PM_PUSH(costs, costs) = (struct pm_instruction_cost){
@@ -67,7 +68,9 @@ void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *form
         return;
     costs->window = pm_measure_window(clock);
     costs->mispredict_cycles = pm_measure_mispredict(clock);
+    costs->taken_jumps = pm_measure_taken_jumps(clock);
     costs->store_forward_cycles = pm_measure_store_forwarding(clock);
+    costs->store_line_cycles = pm_measure_store_line(clock);
     if (pm_probe_goes_on(effort, "pairs of instructions", 0.15))
         pm_measure_units(clock, effort, costs);
 }

@@ -38,7 +38,9 @@ struct pm_instruction_costs {
     struct pm_estimate window; /* instructions in flight */
     struct pm_estimate mispredict_cycles;
     struct pm_estimate
-        store_forward_cycles; /* low: the best case that was tried, high: the worst */
+        store_forward_cycles;             /* low: the best case that was tried, high: the worst */
+    struct pm_estimate store_line_cycles; /* of a store that is not to the line of the one before */
+    double taken_jumps;                   /* a cycle, of the shortest loop */
 };
 
 void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *forms,

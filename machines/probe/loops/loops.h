@@ -86,6 +86,10 @@ struct pm_loop_set *pm_loop_set_new(const struct pm_structure *structure, const 
 struct pm_loop_set *pm_loop_set_empty(void);
 void pm_loop_set_free(struct pm_loop_set *set); /* NULL is fine */
 
+/* The bytes of the path of loop I, times[I].n_bytes of them, in the order of the path, as they
+   stand in the file; NULL: no path, or one that was refused for its code. */
+const uint8_t *pm_loop_set_bytes(const struct pm_loop_set *set, size_t i);
+
 /* Adds a loop that is one run of instructions at ADDRESS, of which the last branch or jump leads
    back to the first; all others are taken to be exits. */
 void pm_loop_set_add(struct pm_loop_set *set, const uint8_t *bytes, size_t n_bytes,

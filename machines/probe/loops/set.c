@@ -160,6 +160,10 @@ struct pm_loop_set *pm_loop_set_new(const struct pm_structure *structure, const 
     return set;
 }
 
+const uint8_t *pm_loop_set_bytes(const struct pm_loop_set *set, size_t i) {
+    return set->codes[i].bytes;
+}
+
 void pm_loop_set_add(struct pm_loop_set *set, const uint8_t *bytes, size_t n_bytes,
                      uint64_t address) {
     struct pm_loop_time *time = PM_PUSH(set, times);

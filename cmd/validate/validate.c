@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "cmd/measuring.h"
+#include "cmd/validate/times.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -25,6 +26,11 @@ struct request {
     bool hierarchy;     /* the whole beside its routines */
     const char *counts; /* classes that --hierarchy counts; NULL: the usual ones */
     bool measured_only; /* no command: the sizes that the models were made from */
+    bool time;          /* seconds, in so many processes: */
+    unsigned n_repetitions;
+    const char *measured; /* or of another machine, in this file */
+    bool has_min_percent;
+    struct pm_predict_options predict;
 };
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -62,13 +68,64 @@ static int read_caches(const struct pm_option_use *use) {
     return status;
 }
 
+static int read_min_percent(const struct pm_option_use *use) {
+    struct request *request = use->to;
+    struct pm_option_use same = *use;
+    same.to = &request->options.min_percent;
+    request->has_min_percent = true;
+    return pm_read_percent(&same);
+}
+
+static int read_repetitions(const struct pm_option_use *use) {
+    struct request *request = use->to;
+    struct pm_option_use same = *use;
+    same.to = &request->n_repetitions;
+    return pm_read_count(&same);
+}
+
 static bool is_same_file(const char *a, const char *b) {
     struct stat status_a, status_b;
     return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 &&
            status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
 }
 
+/* What contradicts itself about --time; NULL: nothing. */
+static const char *find_time_contradiction(const struct request *request) {
+    const struct pm_measure_request *run = &request->run.request;
+    if (!request->time)
+        return request->n_repetitions || request->measured
+                   ? "--repeat and --measured are for --time"
+                   : NULL;
+    if (request->hierarchy || request->n_caches || run->blocks.n)
+        return "--time compares seconds: it excludes --hierarchy, --caches and --block";
+    if (run->build)
+        return "--build excludes --time, which is for one build";
+    if (run->copies.events.n_routines)
+        return "--time measures whole runs: it excludes --start-at and --stop-after";
+    if (request->run.on.n_machines == 0)
+        return "--time needs the machine that times are predicted for: -m NAME, which `pmodel "
+               "probe` describes if it is this one";
+    if (request->measured && request->n_repetitions)
+        return "--repeat is for runs, and with --measured there are none";
+    return NULL;
+}
+
+/* Counts are enough to choose what gets a timer. */
+static void ask_for_times(struct request *request) {
+    static const double least_percent = 2;
+    struct pm_measure_request *run = &request->run.request;
+    run->copies.no_memory = true;
+    run->time_runs = request->n_repetitions ? request->n_repetitions : PM_USUAL_REPETITIONS;
+    run->time_again = true;
+    run->time_cost_percent = pm_usual_time_cost_percent;
+    if (!request->has_min_percent)
+        request->options.min_percent = least_percent;
+}
+
 static int check(struct request *request) {
+    const char *contradiction = find_time_contradiction(request);
+    if (contradiction)
+        return pm_usage_error("validate", "%s", contradiction);
     if (!request->store_path)
         return pm_usage_error("validate", "name the store that has the models with -s NAME.pmdb");
     if (request->run.request.store_path &&
@@ -81,6 +138,8 @@ static int check(struct request *request) {
                                           "excludes -m");
     if (request->counts && !request->hierarchy)
         return pm_usage_error("validate", "--counts says what --hierarchy counts");
+    if (request->time)
+        ask_for_times(request);
     if (request->n_caches == 0)
         for (unsigned blocks = SMALLEST_CACHE; blocks <= LARGEST_CACHE; blocks *= 2)
             add_cache(request, blocks);
@@ -95,9 +154,13 @@ static int read_command_line(struct request *request, int argc, char **argv) {
         PM_OPTION_TEXT("store", 's', &request->store_path),
         PM_OPTION_VALUE("caches", 0, read_caches, request),
         PM_OPTION_TEXT("keep", 0, &request->run.request.store_path),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
+        PM_OPTION_VALUE("min-percent", 0, read_min_percent, request),
         PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
         PM_OPTION_FLAG("hierarchy", 0, &request->hierarchy),
+        PM_OPTION_FLAG("time", 0, &request->time),
+        PM_OPTION_VALUE("time-model", 0, pm_read_time_model, &request->predict.time),
+        PM_OPTION_VALUE("repeat", 0, read_repetitions, request),
+        PM_OPTION_TEXT("measured", 0, &request->measured),
         PM_OPTION_TEXT("counts", 0, &request->counts),
         {0},
     };
@@ -108,7 +171,11 @@ static int read_command_line(struct request *request, int argc, char **argv) {
                                    .ends_at_argument = true};
     pm_measuring_options(&request->run, shared);
     int status = pm_read_options(&line, argc, argv);
-    request->measured_only = request->hierarchy && line.n_arguments == 0;
+    request->measured_only = (request->hierarchy || request->measured) && line.n_arguments == 0;
+    if (status == 0 && request->measured && line.n_arguments)
+        status =
+            pm_usage_error("validate", "--measured FILE has the times, so that nothing is run: "
+                                       "give no command");
     if (status == 0 && !request->measured_only)
         status = pm_measuring_check(&request->run, line.arguments);
     return status ? status : check(request);
@@ -130,6 +197,7 @@ struct validating {
     struct pm_parameters *parameters;
     struct validated_size *sizes;
     size_t n_sizes;
+    struct pm_timed_sizes timed;
     uint64_t *compared;                 /* sizes of blocks; owned */
     struct pm_validation_caches caches; /* of these sizes */
 };
@@ -169,7 +237,7 @@ predict_times(const struct validating *v, const struct pm_profile *profile, stru
     const struct pm_machine_list *on = &v->request->run.on;
     struct pm_prediction **times = pm_alloc(on->n_machines + 1, sizeof *times);
     for (size_t m = 0; m < on->n_machines; m++) {
-        times[m] = pm_predict(v->structure, profile, on->machines[m], PM_DEPS_OPTIMISTIC, err);
+        times[m] = pm_predict(v->structure, profile, on->machines[m], &v->request->predict, err);
         if (times[m])
             continue;
         while (m > 0)
@@ -293,6 +361,9 @@ static bool mark_differences(struct validating *v, struct pm_store *store, struc
 static int measure_sizes(struct validating *v) {
     struct pm_error err = {0};
     v->request->run.request.matched_to = v->structure;
+    if (v->request->time)
+        v->request->run.request.times_listener =
+            (struct pm_times_listener){pm_timed_sizes_take, &v->timed};
     struct pm_measure_session *session =
         pm_measuring_begin(&v->request->run, &v->parameters[0], &err);
     if (!session)
@@ -346,8 +417,68 @@ static void add_warnings(const struct validating *v, const struct pm_profile *pr
     pm_warn_of_misses(&answer, v->caches.block_sizes, v->caches.n_block_sizes, warnings);
 }
 
+/* ---- --time ---------------------------------------------------------------------------------- */
+
+/* The prediction on machine M, with the ends of its intervals, which it owns from then on. */
+static struct pm_prediction *prediction_with_ends(struct validated_size *size, size_t m) {
+    struct pm_prediction *prediction = size->predicted_times[m];
+    prediction->level = pm_heuristics.interval_level;
+    prediction->low = size->end_times[0][m];
+    prediction->high = size->end_times[1][m];
+    size->end_times[0][m] = size->end_times[1][m] = NULL;
+    return prediction;
+}
+
+/* Each size that was timed, on each machine. */
+static bool report_times(struct validating *v, struct pm_error *err) {
+    const struct pm_machine_list *on = &v->request->run.on;
+    struct pm_timed_size *rows = pm_alloc(v->n_sizes * on->n_machines, sizeof *rows);
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = v->request->options;
+    size_t n = 0;
+    bool ok = true;
+    options.warnings = &warnings;
+    for (size_t i = 0; i < v->n_sizes; i++) {
+        const struct pm_timed_runs *timed = pm_timed_sizes_find(&v->timed, &v->parameters[i]);
+        const struct pm_answer answer = {v->structure, v->models, v->sizes[i].predicted};
+        for (size_t r = 0; timed && r < timed->n_runs; r++)
+            ok = ok && pm_times_fit(timed->runs[r], v->structure, err);
+        if (timed && ok)
+            pm_warn(&answer, &warnings);
+        for (size_t m = 0; timed && ok && m < on->n_machines; m++) {
+            struct pm_prediction *prediction = prediction_with_ends(&v->sizes[i], m);
+            pm_warn_of_time(&answer, prediction, on->machines[m], &warnings);
+            rows[n++] =
+                (struct pm_timed_size){v->sizes[i].predicted, prediction,
+                                       (const struct pm_times *const *)timed->runs, timed->n_runs};
+        }
+    }
+    if (ok && n)
+        pm_report_validated_times(
+            stdout, &(struct pm_timed_report){v->structure, v->models, rows, n}, &options);
+    pm_warnings_free(&warnings);
+    free(rows);
+    return ok;
+}
+
+/* --measured: times of another machine; nothing is run. */
+static bool compare_other_times(struct validating *v, struct pm_error *err) {
+    if (!read_models(v, err) ||
+        !pm_timed_sizes_read(&v->timed, v->request->measured, v->structure, err))
+        return false;
+    v->n_sizes = 1;
+    v->sizes = pm_alloc(1, sizeof *v->sizes);
+    v->parameters = pm_alloc(1, sizeof *v->parameters);
+    v->parameters[0] = v->timed.sizes[0].at;
+    return predict_sizes(v, err) && report_times(v, err);
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
 /* The sizes whose run succeeded. */
-static bool report_sizes(const struct validating *v, struct pm_error *err) {
+static bool report_sizes(struct validating *v, struct pm_error *err) {
+    if (v->request->time)
+        return report_times(v, err);
     struct pm_validation *sizes = pm_alloc(v->n_sizes, sizeof *sizes);
     size_t n = 0;
     bool ok = true;
@@ -424,6 +555,7 @@ static void free_all(struct validating *v) {
     }
     free(v->sizes);
     free(v->parameters);
+    pm_timed_sizes_free(&v->timed);
     free(v->compared);
     if (v->models)
         pm_profiles_free(v->fitted, v->models->n_runs);
@@ -441,7 +573,9 @@ int pm_cmd_validate(int argc, char **argv) {
     request.options.min_percent = 1;
     int status = read_command_line(&request, argc, argv);
     bool measure = status == 0 && !request.measured_only;
-    if (status == 0 && !(measure ? prepare(&v, &err) : compare_measured(&v, &err))) {
+    if (status == 0 && !(measure            ? prepare(&v, &err)
+                         : request.measured ? compare_other_times(&v, &err)
+                                            : compare_measured(&v, &err))) {
         status = pm_complain(&err);
     } else if (measure) {
         status = measure_sizes(&v);

@@ -8,7 +8,7 @@
    unit but no issue slot, and an instruction that fuses with the branch behind it takes nothing.
    What renaming eliminates takes a slot only.
    An operation of a program for another ISA adds what the machine file's `foreign` sections say. */
-#include "sched/schedule.h"
+#include "sched/target/target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,6 +67,21 @@ static bool fuses_with_branch(const struct pm_target_machine *target, uint32_t o
     return next->op_class == PM_OP_BRANCH && uses_between(next, 0, FLAGS, FLAGS) > 0;
 }
 
+/* Is OP what push, pop and their like move on the stack? */
+static bool is_on_stack(const struct pm_target_machine *target, uint32_t op) {
+    const struct pm_structure *structure = target->structure;
+    uint32_t reference = op_at(target, op)->reference;
+    return reference != PM_NONE && structure->references[reference].group != PM_NONE &&
+           structure->groups[structure->references[reference].group].flags & PM_GROUP_PUSHED;
+}
+
+/* … the move of the stack pointer beside it? */
+static bool is_stack_move(const struct pm_target_machine *target, uint32_t op) {
+    return target->machine->eliminates & PM_ELIMINATES_STACK_MOVES && !target->is_foreign &&
+           op_at(target, op)->op_class == PM_OP_INT_ADD && op_at(target, op)->instruction_start &&
+           goes_on(target, op) && is_on_stack(target, op + 1);
+}
+
 static bool is_eliminated(const struct pm_target_machine *target, uint32_t op) {
     const struct pm_op *self = op_at(target, op);
     uint32_t eliminates = target->machine->eliminates;
@@ -81,6 +96,37 @@ static bool is_eliminated(const struct pm_target_machine *target, uint32_t op) {
         return eliminates & PM_ELIMINATES_VECTOR_MOVES && is_copy && self->width_bits >= 128;
     return eliminates & PM_ELIMINATES_ZEROING && n_uses == 0 &&
            (self->op_class == PM_OP_LOGICAL || self->op_class == PM_OP_INT_ADD);
+}
+
+/* Does the address of OP have two registers? */
+static bool is_indexed(const struct pm_op *op) {
+    return uses_between(op, is_store(op), 0, LAST_GENERAL) > 1;
+}
+
+/* A micro-operation has room for three registers: two of an indexed address, and one that is read
+   and written.  Instructions whose names begin with `v` (VEX, EVEX) name the register that they
+   write beside those that they read; one that loads and stores has two such addresses. */
+static bool is_unfused(const struct pm_target_machine *target, uint32_t load) {
+    if (!target->machine->unfuses_indexed || target->is_foreign || !is_indexed(op_at(target, load)))
+        return false;
+    const char *mnemonic = pm_op_mnemonic(target->structure, op_at(target, load));
+    bool stores = false;
+    for (uint32_t k = load + 1; k < target->structure->n_ops; k++) {
+        if (op_at(target, k)->instruction_start)
+            break;
+        stores |= is_store(op_at(target, k));
+    }
+    return stores || (mnemonic && mnemonic[0] == 'v');
+}
+
+/* The store of an instruction that loads from the same indexed address. */
+static bool is_unfused_store(const struct pm_target_machine *target, uint32_t op) {
+    if (!target->machine->unfuses_indexed || !is_store(op_at(target, op)))
+        return false;
+    while (op > 0 && !op_at(target, op)->instruction_start)
+        if (is_load(op_at(target, --op)))
+            return is_unfused(target, op);
+    return false;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -133,6 +179,15 @@ static const struct pm_cost *mnemonic_row(const struct pm_target_machine *target
                                     self->element_bytes);
 }
 
+/* A constant is added to a register, which renaming can do later. */
+static bool is_late_addition(const struct pm_target_machine *target, uint32_t op) {
+    const struct pm_op *self = op_at(target, op);
+    return target->machine->eliminates & PM_ELIMINATES_ADDITIONS && !target->is_foreign &&
+           is_alone(target, op) && self->op_class == PM_OP_INT_ADD && self->width_bits >= 32 &&
+           self->defs[0] <= LAST_GENERAL && uses_between(self, 0, 0, LAST_GENERAL) == 1 &&
+           uses_between(self, 0, FLAGS + 1, PM_REGISTER_NONE - 1) == 0 && !mnemonic_row(target, op);
+}
+
 /* Is OP the first operation of its instruction that is no load or store? */
 static bool is_first_operation(const struct pm_target_machine *target, uint32_t op) {
     while (!op_at(target, op)->instruction_start && op > 0)
@@ -162,11 +217,7 @@ static bool add_all_foreign(const struct pm_target_machine *target, uint32_t op,
     bool reads_flags = uses_between(self, 0, FLAGS, FLAGS) > 0 && self->op_class != PM_OP_BRANCH;
     bool has_mask =
         uses_between(self, 0, FIRST_MASK, LAST_MASK) > 0 && self->op_class != PM_OP_MASK;
-    bool is_pushed =
-        is_memory && self->reference != PM_NONE &&
-        target->structure->references[self->reference].group != PM_NONE &&
-        target->structure->groups[target->structure->references[self->reference].group].flags &
-            PM_GROUP_PUSHED;
+    bool is_pushed = is_memory && is_on_stack(target, op);
     const struct {
         bool applies;
         enum pm_foreign_kind kind;
@@ -211,12 +262,19 @@ void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_n
         *need = (struct pm_need){0};
         return;
     }
-    if (is_eliminated(target, op))
-        *need = (struct pm_need){.known = true, .slots = need->slots};
+    if (is_stack_move(target, op))
+        *need = (struct pm_need){.known = true, .eliminated = true};
+    else if (is_eliminated(target, op))
+        *need = (struct pm_need){.known = true, .eliminated = true, .slots = need->slots};
     else if (fuses_with_branch(target, op))
-        *need = (struct pm_need){.known = true};
+        *need =
+            (struct pm_need){.known = true, .fused = true, .latency_cycles = need->latency_cycles};
     else if (machine->fuses_memory && feeds_its_instruction(target, op))
-        need->slots = 0;
+        need->slots = is_unfused(target, op) ? need->slots : 0;
+    else if (is_unfused_store(target, op))
+        need->slots *= 2;
+    if (is_late_addition(target, op))
+        need->latency_cycles = 0;
 }
 
 uint32_t pm_need_row(const struct pm_need *need) {

@@ -1,0 +1,40 @@
+/* What the files of graph/ share: a graph that is being built. */
+#ifndef PM_GRAPH_PRIVATE_H
+#define PM_GRAPH_PRIVATE_H
+
+#include "sched/graph/graph.h"
+
+/* The nodes of an operation of the path. */
+struct pm_op_nodes {
+    uint32_t op;
+    uint32_t first, last; /* the first waits for its operands, the last gives its result */
+    uint32_t data;        /* of a store: waits for the data; PM_NONE */
+    uint32_t row;         /* pm_need_row */
+    bool is_fused;        /* one with the branch behind it */
+};
+
+struct pm_builder {
+    const struct pm_target_machine *target;
+    const struct pm_path_step *path;
+    size_t n_steps;
+    const struct pm_graph_options *options;
+    struct pm_dep_graph *graph;
+    PM_ARRAY(struct pm_op_nodes, ops); /* in order of the path */
+    PM_ARRAY(struct pm_wait, found);
+    uint32_t *n_loops_before; /* inner loops among the steps before each */
+    uint32_t block;           /* that nodes are being added of */
+    unsigned n_lines;         /* of code that an iteration is fetched from */
+    double fused_latency;     /* of the operation before, if it is one with this branch; −1 */
+};
+
+bool pm_is_store_class(uint8_t op_class);
+
+/* Does an inner loop lie between the steps?  CARRIED: to the step in the next iteration. */
+bool pm_is_hidden(const struct pm_builder *builder, uint32_t from_step, uint32_t to_step,
+                  bool carried);
+void pm_add_wait(struct pm_builder *builder, const struct pm_wait *wait);
+
+void pm_wait_through_registers(struct pm_builder *builder); /* registers.c */
+void pm_wait_through_memory(struct pm_builder *builder);    /* memory.c */
+
+#endif

@@ -1,0 +1,186 @@
+/* The schedule of a path on a machine made for it: bounds, simulation, latencies of loads, gains,
+   the modulo schedule; and paths of a loop with their frequencies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "sched/graph/graph.h"
+#include "sched/paths/paths.h"
+#include "tests/unit/sched_example.h"
+
+/* Two operations a cycle; a window of 16. */
+#define SMALL(order, more)                                                                         \
+    "title = \"small\"\nclock_mhz = 100\nissue_width = 2\nvector_width = 64\nfma = true\n"         \
+    "window = 16\nout_of_order = " order "\n" more UNITS COSTS LEVELS
+
+static struct pm_path_schedule schedule(struct program *p, const char *machine,
+                                        const struct pm_schedule_options *options) {
+    struct pm_path_schedule found;
+    const struct pm_path_step path = {.block = INNER, .loop = PM_NONE};
+    use_machine(p, machine);
+    struct pm_target_machine target = pm_target_of(p->structure, p->machine);
+    pm_schedule_path(&target, &path, 1, options, &found);
+    return found;
+}
+
+static void the_time_is_that_of_the_recurrence(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, INNER);
+    add(&p, PM_OP_FP_ADD, 40, 40, 50);
+    add(&p, PM_OP_INT_ADD, 1, 1, NO);
+    struct pm_path_schedule s = schedule(
+        &p, SMALL("true", ""),
+        &(struct pm_schedule_options){
+            .loop = SCOPE_INNER, .with_causes = true, .with_gains = true, .with_modulo = true});
+    assert_near(s.bounds[PM_CAUSE_RECURRENCE], 3);
+    assert_near(s.cycles, 3);
+    assert_near(s.modulo_cycles, 3);
+    assert_int_equal(s.hold, PM_CAUSE_RECURRENCE);
+    double sum = 0;
+    for (unsigned h = 0; h < PM_N_HOLDS; h++)
+        sum += s.causes[h];
+    assert_near(sum, s.cycles);
+    assert_near(s.gains[PM_CAUSE_RECURRENCE], 2); /* then a slot each, two a cycle */
+    free_program(&p);
+}
+
+static void units_are_shared_by_age(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, INNER);
+    for (uint8_t i = 0; i < 3; i++)
+        add(&p, PM_OP_FP_MULT, (uint8_t)(40 + i), 50, 51);
+    add(&p, PM_OP_FP_ADD, 44, 50, 51);
+    struct pm_path_schedule s =
+        schedule(&p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
+    assert_near(s.cycles, 3); /* on a alone */
+    assert_int_equal(s.hold, PM_CAUSE_UNITS);
+    free_program(&p);
+}
+
+/* A load of 100 cycles: 16 operations in flight are 8 iterations of one load and one addition. */
+static void a_load_has_the_latency_that_it_is_given(void **state) {
+    (void)state;
+    struct program p = make_program();
+    *PM_PUSH(p.structure, references) =
+        (struct pm_reference){.block = INNER, .group = PM_NONE, .size_bytes = 8};
+    p.structure->blocks[INNER].n_references = 1;
+    fill(&p, INNER);
+    add(&p, PM_OP_LOAD_FP, 41, 1, NO)->reference = 0;
+    add(&p, PM_OP_INT_ADD, 1, 1, NO);
+    const double miss = 100;
+    struct pm_path_schedule hit =
+        schedule(&p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
+    assert_near(hit.cycles, 1);
+    assert_int_equal(hit.n_references, 1);
+    pm_machine_free(p.machine);
+    struct pm_path_schedule missed =
+        schedule(&p, SMALL("true", ""),
+                 &(struct pm_schedule_options){.loop = SCOPE_INNER, .load_latency_cycles = &miss});
+    assert_true(missed.cycles > 100 / 8.0 && missed.cycles < 104 / 7.0);
+    assert_int_equal(missed.hold, PM_CAUSE_WINDOW);
+    pm_machine_free(p.machine);
+    missed = schedule(&p, SMALL("true", ""),
+                      &(struct pm_schedule_options){.loop = SCOPE_INNER,
+                                                    .load_latency_cycles = &miss,
+                                                    .without = 1u << PM_CAUSE_WINDOW});
+    assert_near(missed.cycles, 1);
+    free_program(&p);
+}
+
+/* In order nothing is hidden but what lies between the load and its use. */
+static void an_in_order_machine_waits_for_a_miss(void **state) {
+    (void)state;
+    struct program p = make_program();
+    *PM_PUSH(p.structure, references) =
+        (struct pm_reference){.block = INNER, .group = PM_NONE, .size_bytes = 8};
+    p.structure->blocks[INNER].n_references = 1;
+    fill(&p, INNER);
+    add(&p, PM_OP_LOAD_FP, 41, 1, NO)->reference = 0;
+    add(&p, PM_OP_FP_ADD, 42, 41, 50);
+    add(&p, PM_OP_INT_ADD, 1, 1, NO);
+    const double miss = 34; /* 30 more than the row says */
+    struct pm_path_schedule hit =
+        schedule(&p, SMALL("false", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
+    assert_near(hit.cycles, 2); /* three slots */
+    pm_machine_free(p.machine);
+    struct pm_path_schedule missed =
+        schedule(&p, SMALL("false", ""),
+                 &(struct pm_schedule_options){.loop = SCOPE_INNER, .load_latency_cycles = &miss});
+    assert_true(missed.cycles > 10 && missed.cycles <= 32);
+    free_program(&p);
+}
+
+static void few_iterations_fill_and_drain(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, INNER);
+    add(&p, PM_OP_FP_ADD, 40, 40, 50);
+    struct pm_path_schedule s = schedule(
+        &p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER, .iterations = 2});
+    assert_true(s.cycles > 3 && s.cycles < 6);
+    free_program(&p);
+}
+
+/* An operation without a row counts nothing, and is counted. */
+static void what_has_no_row_is_told(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, INNER);
+    add(&p, PM_OP_CRYPTO, 40, 40, 50);
+    add(&p, PM_OP_FP_ADD, 41, 41, 50);
+    struct pm_path_schedule s =
+        schedule(&p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
+    assert_int_equal(s.n_unknown_operations, 1);
+    assert_int_equal(s.n_operations, 2);
+    assert_near(s.cycles, 3);
+    free_program(&p);
+}
+
+/* Of the outer loop: 75 by the one way, 25 by the other; the last pass leaves the loop. */
+static void paths_add_up_to_the_edge_counts(void **state) {
+    (void)state;
+    struct program p = make_program();
+    struct pm_frequencies frequencies;
+    struct pm_paths paths = {0};
+    double executions = 0, often = 0;
+    pm_frequencies_make(p.structure, p.profile.edge_counts, &frequencies);
+    pm_paths_of_region(&frequencies, SCOPE_OUTER, &paths);
+    for (size_t i = 0; i < paths.n_items; i++) {
+        executions += paths.items[i].executions;
+        for (uint32_t k = 0; k < paths.items[i].n_steps; k++)
+            if (paths.steps[paths.items[i].first_step + k].block == OFTEN)
+                often += paths.items[i].executions;
+    }
+    assert_near(executions, 100);
+    assert_near(often, 75);
+    assert_near(paths.left_executions, 0);
+    assert_int_equal(paths.steps[paths.items[0].first_step].block, HEADER);
+    assert_int_equal(paths.steps[paths.items[0].first_step + 2].loop, SCOPE_INNER);
+    pm_paths_of_region(&frequencies, SCOPE_INNER, &paths);
+    assert_int_equal(paths.n_items, 2); /* again, and out */
+    assert_near(paths.items[0].executions, 900);
+    assert_true(paths.items[0].returns);
+    assert_false(paths.items[1].returns);
+    pm_paths_of_region(&frequencies, SCOPE_ROUTINE, &paths);
+    assert_int_equal(paths.n_items, 1);
+    assert_int_equal(paths.items[0].n_steps, 3); /* entry, the outer loop, the last block */
+    pm_paths_free(&paths);
+    pm_frequencies_free(&frequencies);
+    free_program(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_time_is_that_of_the_recurrence),
+        cmocka_unit_test(units_are_shared_by_age),
+        cmocka_unit_test(a_load_has_the_latency_that_it_is_given),
+        cmocka_unit_test(an_in_order_machine_waits_for_a_miss),
+        cmocka_unit_test(few_iterations_fill_and_drain),
+        cmocka_unit_test(what_has_no_row_is_told),
+        cmocka_unit_test(paths_add_up_to_the_edge_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
