@@ -103,6 +103,8 @@ static double level_change(const struct doubting *d, size_t l, const char *field
            cost = level->miss_penalty_cycles * level->exposed;
     if (d->prediction->without_memory)
         return NAN;
+    if (strcmp(field, "exposed") == 0 && !d->prediction->is_simple)
+        return NAN;
     if (strcmp(field, "miss_penalty") == 0 || strcmp(field, "exposed") == 0)
         return step * total->level_cycles[l];
     if (is_one_of(field, sizes))

@@ -200,6 +200,12 @@ static void note_misses(const struct pm_machine *machine, struct pm_prediction *
                            "Of each miss penalty this share counts as not hidden: %s (`exposed` in "
                            "the machine file).",
                            shares);
+    else
+        pm_prediction_note(prediction,
+                           "Had every miss been prefetched in time it would be %.3g s, with each "
+                           "miss alone %.3g s.",
+                           total->lower_cycles / machine->clock_hz,
+                           total->upper_cycles / machine->clock_hz);
     for (size_t i = 0; i < machine->n_levels; i++)
         if (machine->levels[i].shared_by > 1)
             pm_prediction_note(prediction,

@@ -85,8 +85,8 @@ static void write_memory(FILE *to, const struct pm_memory_probe *memory) {
 /* One prefetcher for each direction: the strides of which more than half is hidden. */
 static void write_prefetchers(FILE *to, const struct pm_memory_probe *memory) {
     for (int direction = 1; direction >= -1; direction -= 2) {
-        double least = INFINITY, most = 0;
-        unsigned streams = 0;
+        double least = INFINITY, most = 0, covered = 0;
+        unsigned streams = 0, n = 0;
         for (size_t i = 0; i < memory->n_prefetches; i++) {
             const struct pm_probed_prefetch *prefetch = &memory->prefetches[i];
             double stride = (double)prefetch->stride_bytes * direction;
@@ -95,12 +95,14 @@ static void write_prefetchers(FILE *to, const struct pm_memory_probe *memory) {
             least = fmin(least, stride);
             most = fmax(most, stride);
             streams = prefetch->streams > streams ? prefetch->streams : streams;
+            covered += prefetch->covered.estimate;
+            n++;
         }
         if (most > 0)
             fprintf(to,
                     "prefetcher %s { level = L1  min_stride = %.0f  max_stride = %.0f  streams = "
-                    "%u  down = %s }\n",
-                    direction > 0 ? "ascending" : "descending", least, most, streams,
+                    "%u  covers = %.2f  down = %s }\n",
+                    direction > 0 ? "ascending" : "descending", least, most, streams, covered / n,
                     direction > 0 ? "false" : "true");
     }
     for (size_t i = 0; i < memory->n_prefetches; i++)

@@ -363,6 +363,11 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "level", pm_json_number(interval ? prediction->level : NAN));
     json_object_set_new(object, "low_seconds", pm_json_number(low));
     json_object_set_new(object, "high_seconds", pm_json_number(high));
+    const struct pm_cost_sum *total = &prediction->scopes[0].total;
+    json_object_set_new(object, "lower_seconds",
+                        pm_json_number(total->lower_cycles / prediction->clock_hz));
+    json_object_set_new(object, "upper_seconds",
+                        pm_json_number(total->upper_cycles / prediction->clock_hz));
     json_object_set_new(object, "time_is_lower_bound", json_boolean(rows->time_is_lower_bound));
     json_object_set_new(object, "measured_at_this_size", json_boolean(!prediction->predicted));
     json_object_set_new(object, "measured_up_to", pm_json_text(prediction->measured_up_to));

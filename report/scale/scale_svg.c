@@ -58,6 +58,10 @@ static double schedule_of(const struct pm_prediction *p, size_t level) {
     (void)level;
     return whole(p)->schedule_cycles;
 }
+static double bandwidth_of(const struct pm_prediction *p, size_t level) {
+    (void)level;
+    return whole(p)->causes[PM_CAUSE_BANDWIDTH];
+}
 static double cycles_of(const struct pm_prediction *p, size_t level) {
     (void)level;
     return p->seconds * p->clock_hz;
@@ -274,13 +278,14 @@ static void draw_panel(struct panel *panel, const struct series *series, size_t 
 
 static void draw_machine(FILE *to, const struct pm_scale *scale, size_t machine) {
     const struct pm_machine *on = scale->machines[machine];
-    struct series misses[PM_MAX_LEVELS], costs[PM_MAX_LEVELS + 2];
+    struct series misses[PM_MAX_LEVELS], costs[PM_MAX_LEVELS + 3];
     for (size_t level = 0; level < on->n_levels; level++) {
         misses[level] = (struct series){on->levels[level].name, misses_of, level};
         costs[level] = (struct series){on->levels[level].name, cost_of, level};
     }
     costs[on->n_levels] = (struct series){"schedule", schedule_of, 0};
-    costs[on->n_levels + 1] = (struct series){"time", cycles_of, 0};
+    costs[on->n_levels + 1] = (struct series){"bandwidth", bandwidth_of, 0};
+    costs[on->n_levels + 2] = (struct series){"time", cycles_of, 0};
     const char *per = scale->per ? scale->per : "run";
     char *of_misses = pm_sprintf("misses per %s", per),
          *of_cycles = pm_sprintf("cycles per %s", per);

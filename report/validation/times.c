@@ -20,7 +20,7 @@ struct time_line {
 
 /* ---- why a row may be off -------------------------------------------------------------------- */
 
-/* "schedule", "L2 misses": what most of the predicted time is. */
+/* "schedule", "bandwidth", "L2 misses": what most of the predicted time is. */
 static char *largest_part(const struct time_line *line) {
     const struct pm_prediction *prediction = line->size->prediction;
     const struct pm_time_parts *parts = &line->row.parts;
@@ -31,6 +31,8 @@ static char *largest_part(const struct time_line *line) {
             most = parts->levels[level];
             at = level;
         }
+    if (parts->bandwidth > most)
+        return pm_strdup("bandwidth");
     if (!(most > 0))
         return NULL;
     return at < prediction->n_levels ? pm_sprintf("%s misses", prediction->level_names[at])
@@ -77,6 +79,7 @@ static json_t *parts_json(const struct time_line *line) {
     const struct pm_prediction *prediction = line->size->prediction;
     json_t *object = json_object();
     json_object_set_new(object, "schedule", pm_json_number(line->row.parts.schedule));
+    json_object_set_new(object, "bandwidth", pm_json_number(line->row.parts.bandwidth));
     for (size_t level = 0; level < prediction->n_levels; level++)
         json_object_set_new(object, prediction->level_names[level],
                             pm_json_number(line->row.parts.levels[level]));

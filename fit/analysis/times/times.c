@@ -19,6 +19,7 @@ enum {
     LOW_CYCLES,
     HIGH_CYCLES,
     SCHEDULE_CYCLES,
+    BANDWIDTH_CYCLES,
     OPERATIONS,
     UNKNOWN_OPERATIONS,
     ACCESSES,
@@ -56,6 +57,7 @@ static struct cost own_cost(const struct passing *p, uint32_t scope) {
     cost.of[LOW_CYCLES] = prediction->low ? prediction->low->scopes[scope].self.cycles : NAN;
     cost.of[HIGH_CYCLES] = prediction->high ? prediction->high->scopes[scope].self.cycles : NAN;
     cost.of[SCHEDULE_CYCLES] = self->schedule_cycles;
+    cost.of[BANDWIDTH_CYCLES] = self->causes[PM_CAUSE_BANDWIDTH];
     cost.of[OPERATIONS] = self->operations;
     cost.of[UNKNOWN_OPERATIONS] = self->unknown_operations;
     cost.of[ACCESSES] = self->accesses;
@@ -153,6 +155,7 @@ static void set_predicted(struct pm_time_row *row, const struct passing *p,
         .high = has_ends ? fmax(cost->of[HIGH_CYCLES] / hz, seconds) : NAN,
     };
     row->parts.schedule = cost->of[SCHEDULE_CYCLES] / hz;
+    row->parts.bandwidth = cost->of[BANDWIDTH_CYCLES] / hz;
     for (size_t level = 0; level < prediction->n_levels; level++)
         row->parts.levels[level] = cost->of[LEVEL_CYCLES + level] / hz;
     row->unknown_share = share_of(cost->of[UNKNOWN_OPERATIONS], cost->of[OPERATIONS]);

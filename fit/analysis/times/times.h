@@ -24,7 +24,7 @@ enum pm_time_row_kind {
 
 /* Seconds, of the estimate, by what they are spent on; they add up to it. */
 struct pm_time_parts {
-    double schedule, levels[PM_MAX_LEVELS];
+    double schedule, bandwidth, levels[PM_MAX_LEVELS];
 };
 
 struct pm_time_row {
