@@ -108,7 +108,7 @@ modulo_loops=300 modulo_seconds=5
 : >"$folder/intervals"
 TMP=$folder
 # shellcheck disable=SC2034 # truth_tool reads it
-TOP=$top TRUTH_LIBRARIES="machines sched fit" TRUTH_FOREIGN=-lglpk
+TOP=$top TRUTH_LIBRARIES="machines sched fit" TRUTH_LINK=-lglpk
 # shellcheck source=tests/truth/tools.sh
 . "$top/tests/truth/tools.sh"
 truth_tool modulo_programs

@@ -8,7 +8,7 @@
 # those of caches with sets, bench/misses.sh misses in caches of sets with cachegrind's,
 # bench/policies.sh those under other policies with a simulator's;
 # bench/machines.sh compares machine files with llvm's tables; bench/loops_alone.sh runs loops by themselves; bench/probe.sh probes this machine;
-# bench/time.sh compares predicted time with a clock's; bench/builds.sh predicts programs that are built for each size.
+# bench/bound.sh measures lower bounds; bench/time.sh compares predicted time with a clock's;
 # bench/schedule.sh compares schedules of loops with these times and with llvm-mca's, and initiation intervals with the least ones;
 # bench/builds.sh predicts programs that are built for each size.
 #
@@ -132,6 +132,7 @@ echo '[]' >"$BUILD/policies_figures.json"
 echo '[]' >"$BUILD/machines_figures.json"
 echo '[]' >"$BUILD/loops_alone_figures.json"
 echo '[]' >"$BUILD/probe_figures.json"
+echo '[]' >"$BUILD/bound_figures.json"
 echo '[]' >"$BUILD/time_figures.json"
 echo '[]' >"$BUILD/schedule_figures.json"
 if [ -z "${ONLY-}" ]; then
@@ -142,6 +143,7 @@ if [ -z "${ONLY-}" ]; then
     bash "$here/machines.sh"
     bash "$here/loops_alone.sh"
     bash "$here/probe.sh"
+    bash "$here/bound.sh"
     bash "$here/time.sh"
     bash "$here/schedule.sh"
     bash "$here/builds.sh"
@@ -149,8 +151,8 @@ fi
 jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.json" >"$folder/builds_figures.json"
 jq -s add "$folder/figures.json" "$folder/irregular_figures.json" "$folder/builds_figures.json" \
     "$folder/lifting_figures.json" "$BUILD/misses_figures.json" "$BUILD/policies_figures.json" \
-    "$BUILD/machines_figures.json" "$BUILD/loops_alone_figures.json" "$BUILD/probe_figures.json" "$BUILD/time_figures.json" \
-    "$BUILD/machines_figures.json" "$BUILD/loops_alone_figures.json" "$BUILD/probe_figures.json" "$BUILD/schedule_figures.json" \
+    "$BUILD/machines_figures.json" "$BUILD/loops_alone_figures.json" "$BUILD/probe_figures.json" \
+    "$BUILD/bound_figures.json" "$BUILD/time_figures.json" "$BUILD/schedule_figures.json" \
     >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md

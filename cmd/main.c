@@ -54,9 +54,10 @@ static const struct pm_command commands[] = {
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
     {"bound",
-     "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--every K]\n"
+     "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--loops NAMES] [--every K]\n"
      "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
-     "[ARGUMENT]...",
+     "[ARGUMENT]...\n"
+     "       pmodel bound [--format table|json|csv] [--wide] STORE...",
      "what loop nests would take if nothing missed a cache, measured", pm_cmd_bound},
     {"fit",
      "[--basis [SCOPE=]FUNCTIONS]... [--search] [--in NAMES] [--drop-divergent]\n"

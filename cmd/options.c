@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "sched/sched.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -176,6 +177,18 @@ int pm_read_percent(const struct pm_option_use *use) {
         return pm_usage_error(use->command, "--%s takes 0 to 100, not \"%s\"", use->name,
                               use->value);
     *(double *)use->to = percent;
+    return 0;
+}
+
+int pm_read_time_model(const struct pm_option_use *use) {
+    enum pm_time_model *model = use->to;
+    if (strcmp(use->value, "window") == 0)
+        *model = PM_TIME_WINDOW;
+    else if (strcmp(use->value, "simple") == 0)
+        *model = PM_TIME_SIMPLE;
+    else
+        return pm_usage_error(use->command, "--%s takes window or simple, not \"%s\"", use->name,
+                              use->value);
     return 0;
 }
 

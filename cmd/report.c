@@ -18,7 +18,7 @@ struct request {
     struct pm_machine_list on;
     struct pm_parameters at; /* n == 0: the largest measured size */
     struct pm_report_options options;
-    enum pm_unknown_dependences dependences;
+    struct pm_predict_options predict;
     bool carried;
     bool threads;
     bool fits;
@@ -87,10 +87,11 @@ static void say_left_out(const struct request *request) {
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
 
 /* The profile; of a predicted one those of both ends of its intervals; of a measured one what was
-   timed, if anything was. */
+   timed and bounded, if anything was. */
 struct profiles_at_size {
     struct pm_profile *profile, *ends[2];
     struct pm_times *times;
+    struct pm_bounds *bounds;
 };
 
 static bool find_profiles(struct pm_program *program, const struct pm_parameters *at,
@@ -108,8 +109,10 @@ static bool find_profiles(struct pm_program *program, const struct pm_parameters
         return true;
     }
     found->times = pm_store_times(program->store, size, err);
-    return found->times ? pm_times_fit(found->times, program->structure, err)
-                        : err->kind == PM_ERROR_NONE;
+    found->bounds = pm_store_bounds(program->store, size, err);
+    return err->kind == PM_ERROR_NONE &&
+           (!found->times || pm_times_fit(found->times, program->structure, err)) &&
+           (!found->bounds || pm_bounds_fit(found->bounds, program->structure, err));
 }
 
 static void free_profiles(struct profiles_at_size *found) {
@@ -118,6 +121,7 @@ static void free_profiles(struct profiles_at_size *found) {
         if (profiles[i])
             pm_profile_free(profiles[i]);
     pm_times_free(found->times);
+    pm_bounds_free(found->bounds);
 }
 
 /* ---- --carried: which loops carry the misses of a run -----------------------------------------
@@ -183,12 +187,12 @@ static struct pm_prediction *predict_one(const struct request *request,
                                          const struct profiles_at_size *found,
                                          const struct pm_machine *machine, struct pm_error *err) {
     struct pm_prediction *prediction =
-        pm_predict(structure, found->profile, machine, request->dependences, err);
+        pm_predict(structure, found->profile, machine, &request->predict, err);
     if (!prediction || !found->ends[0])
         return prediction;
     prediction->level = pm_heuristics.interval_level;
-    prediction->low = pm_predict(structure, found->ends[0], machine, request->dependences, err);
-    prediction->high = pm_predict(structure, found->ends[1], machine, request->dependences, err);
+    prediction->low = pm_predict(structure, found->ends[0], machine, &request->predict, err);
+    prediction->high = pm_predict(structure, found->ends[1], machine, &request->predict, err);
     if (prediction->low && prediction->high)
         return prediction;
     pm_prediction_free(prediction);
@@ -241,7 +245,7 @@ static bool predict_all(const struct request *request, struct pm_program *progra
     if (ok)
         pm_report_predictions(stdout, program->structure,
                               (const struct pm_prediction *const *)predictions, n, found->times,
-                              &options);
+                              found->bounds, &options);
     pm_warnings_free(&warnings);
     for (size_t i = 0; i < n; i++)
         if (predictions[i])
@@ -289,9 +293,9 @@ static bool report(struct request *request, const char *store_path, struct pm_er
 static int read_dependences(const struct pm_option_use *use) {
     struct request *request = use->to;
     if (strcmp(use->value, "optimistic") == 0)
-        request->dependences = PM_DEPS_OPTIMISTIC;
+        request->predict.dependences = PM_DEPS_OPTIMISTIC;
     else if (strcmp(use->value, "pessimistic") == 0)
-        request->dependences = PM_DEPS_PESSIMISTIC;
+        request->predict.dependences = PM_DEPS_PESSIMISTIC;
     else
         return pm_usage_error("report", "--deps takes optimistic or pessimistic, not \"%s\"",
                               use->value);
@@ -323,6 +327,7 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
         PM_OPTION_VALUE("deps", 0, read_dependences, &request),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("threads", 0, &request.threads),
         PM_OPTION_FLAG("fits", 0, &request.fits),

@@ -21,6 +21,7 @@ struct request {
     const char *store_path, *per;
     struct pm_size_design design;
     struct pm_machine_list on;
+    struct pm_predict_options predict;
     struct pm_report_options options;
     bool svg;
 };
@@ -141,13 +142,13 @@ static struct pm_prediction **predict(const struct scaling *s, struct pm_profile
         const struct pm_machine *machine = on->machines[m];
         ok = pm_need_machine_blocks(&s->program, profile, machine, s->request->store_path, false,
                                     err) &&
-             (predictions[m] = pm_predict(structure, profile, machine, PM_DEPS_OPTIMISTIC, err));
+             (predictions[m] = pm_predict(structure, profile, machine, &s->request->predict, err));
         if (!ok || !ends)
             continue;
         struct pm_prediction *p = predictions[m];
         p->level = pm_heuristics.interval_level;
-        p->low = pm_predict(structure, ends[0], machine, PM_DEPS_OPTIMISTIC, err);
-        p->high = pm_predict(structure, ends[1], machine, PM_DEPS_OPTIMISTIC, err);
+        p->low = pm_predict(structure, ends[0], machine, &s->request->predict, err);
+        p->high = pm_predict(structure, ends[1], machine, &s->request->predict, err);
         ok = p->low && p->high;
     }
     if (ok)
@@ -374,6 +375,7 @@ int pm_cmd_scale(int argc, char **argv) {
         PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_TEXT("per", 0, &request.per),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("format", 0, read_format, &request),
         PM_OPTION_FLAG("wide", 0, &request.options.wide),

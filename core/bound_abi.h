@@ -13,12 +13,14 @@
    bit, 1: taken, and below the last a 1 that ends it; the last word of all may hold fewer.  A word
    of 0 ends the ring. */
 struct pm_bound_replay {
-    uint64_t word;  /* what is left of the word at hand; 1 << 63: nothing */
-    uint64_t next;  /* address of the next word */
-    uint64_t first; /* address of the ring */
-    int64_t budget; /* how often the ring may still begin anew; below 0 the copy ends through
-                       PM_CB_BOUND_OVER, since the nest itself runs no longer than that */
-    uint64_t spill; /* of the code that takes the next word */
+    uint64_t word;     /* what is left of the word at hand; 1 << 63: nothing */
+    uint64_t rest;     /* the same without the 1 that ends it */
+    uint64_t next;     /* address of the next word */
+    uint64_t first;    /* address of the ring */
+    int64_t budget;    /* how often the ring may still begin anew; below 0 the copy ends through
+                          PM_CB_BOUND_OVER, since the nest itself runs no longer than that */
+    uint64_t spill;    /* of the code that takes the next word */
+    uint64_t signs[2]; /* PM_BOUND_NOTHING_LEFT, which a vector is tested with */
 };
 
 enum { PM_BOUND_OUTCOMES_OF_WORD = 63, PM_BOUND_MOST_OUTCOMES = 65536 };
@@ -47,7 +49,7 @@ struct pm_bound_saved {
    start, lead to. */
 #define PM_ENV_BOUND "PMODEL_BOUND"
 #define PM_BOUND_MAGIC "PMBOUND"
-#define PM_BOUND_VERSION 1
+#define PM_BOUND_VERSION 2
 
 enum { PM_BOUND_PAGE_BYTES = 4096, PM_BOUND_MOST_SAVED_BYTES = 65536 };
 
@@ -88,16 +90,16 @@ struct pm_bound_watch_file {
     char magic[8];
     uint32_t version; /* PM_BOUND_VERSION */
     uint32_t n_accesses, n_branches, n_blocks, n_slots;
-    uint32_t reserved;
-    uint64_t module; /* pm_probe_header.structure_hash */
+    uint32_t most_outcomes; /* of a branch; at most PM_BOUND_MOST_OUTCOMES */
+    uint64_t module;        /* pm_probe_header.structure_hash */
 };
 
 enum { PM_BOUND_SLOT_BYTES = 64 };
 
 struct pm_bound_watched_access {
     uint32_t slot;       /* of all nests together */
-    uint32_t size_bytes; /* at most PM_BOUND_SLOT_BYTES */
-    uint32_t block;      /* in the table of blocks; of those that load from no slot UINT32_MAX */
+    uint32_t size_bytes; /* at most PM_BOUND_SLOT_BYTES; 0: a store, of which the address counts */
+    uint32_t block;      /* in the table of blocks; of those that are not recorded UINT32_MAX */
     uint32_t reserved;
 };
 

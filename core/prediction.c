@@ -20,6 +20,8 @@ void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
     for (int c = 0; c < PM_N_CAUSES; c++)
         into->causes[c] += from->causes[c];
     into->mispredictions += from->mispredictions;
+    into->lower_cycles += from->lower_cycles;
+    into->upper_cycles += from->upper_cycles;
     into->memory_cycles += from->memory_cycles;
     for (int l = 0; l < PM_MAX_LEVELS; l++) {
         into->level_misses[l] += from->level_misses[l];

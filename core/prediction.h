@@ -19,7 +19,8 @@ enum { PM_MAX_LEVELS = 12 };
     X(PM_CAUSE_FRONT_END, "front_end", "front end: slots issued a cycle, jumps taken")             \
     X(PM_CAUSE_RETIREMENT, "retirement", "slots retired a cycle")                                  \
     X(PM_CAUSE_WINDOW, "window", "latency that the window does not hide")                          \
-    X(PM_CAUSE_MISPREDICTIONS, "mispredictions", "branches predicted wrongly")
+    X(PM_CAUSE_MISPREDICTIONS, "mispredictions", "branches predicted wrongly")                     \
+    X(PM_CAUSE_BANDWIDTH, "bandwidth", "bytes that levels move, beyond all else")
 enum pm_cause {
 #define PM_CAUSE_ENUM(id, name, words) id,
     PM_CAUSES(PM_CAUSE_ENUM)
@@ -44,12 +45,15 @@ enum pm_bound {
 
 /* What one scope costs.  `self` is without inner scopes, `total` with them. */
 struct pm_cost_sum {
-    double cycles;          /* schedule + memory, where that is known */
-    double schedule_cycles; /* all accesses hit the first level; the sum of: */
-    double causes[PM_N_CAUSES];
+    double cycles;              /* schedule + memory, where that is known */
+    double schedule_cycles;     /* all accesses hit the first level */
+    double causes[PM_N_CAUSES]; /* of the schedule, which they add up to, but for bandwidth, of
+                                   memory */
+    double lower_cycles; /* the schedule, or bandwidth: as if every miss were prefetched in time */
+    double upper_cycles; /* the schedule, and each miss alone */
     double mispredictions; /* branches predicted wrongly, at most */
-    double memory_cycles; /* Σ over levels of misses · penalty · exposed; it, misses and cycles of
-                             levels are NAN where they are not known */
+    double memory_cycles;  /* what misses add: that of the levels and of bandwidth; it, misses and
+                              cycles of levels are NAN where they are not known */
     double level_misses[PM_MAX_LEVELS];
     double level_cycles[PM_MAX_LEVELS];
     double level_write_backs[PM_MAX_LEVELS]; /* of one that writes through, stores; NAN: not
@@ -110,6 +114,7 @@ struct pm_prediction {
     size_t n_scopes;
     struct pm_scope_prediction *scopes; /* one for each scope of the structure */
     double seconds;
+    bool is_simple; /* misses cost what the papers' formula says, misses · penalty · exposed */
     /* The same with all models at the lower (upper) ends of the intervals that hold the truth with
        probability LEVEL; NULL: measured, or not asked for.  Owned. */
     double level;

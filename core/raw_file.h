@@ -39,11 +39,14 @@
                         n_variants × struct pm_raw_variant (runtime/strides/strides.h)
      PM_RAW_BOUNDS      u64 ticks of the time-stamp counter and u64 nanoseconds that the process was
                         measured, then for each nest of the file of copies struct pm_raw_bound
-     PM_RAW_RECORDED    u64 n_slots, u64 n_branches, then n_slots times u64 bytes that are known and
-                        PM_BOUND_SLOT_BYTES bytes, and n_branches times u64 n and ⌈n/64⌉ words, bit
-   i of which says whether the i-th outcome was: taken PM_RAW_NOTE        text, NUL-terminated:
-   something that the user must know about this run Version 3 added to a histogram what stands after
-   n_blocks; version 4 strides; version 5 their variants, and stores by dirty distance. */
+     PM_RAW_RECORDED    u64 n_slots, u64 n_branches, then n_slots times u64 bytes that are known,
+                        u64 the address that they are from and PM_BOUND_SLOT_BYTES bytes, and
+                        n_branches times u64 n and ⌈n/64⌉ words, bit i of which says whether the
+                        i-th outcome was: taken
+     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
+
+   Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
+   variants, and stores by dirty distance. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 

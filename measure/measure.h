@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/bounds/bounds.h"
 #include "core/parameters.h"
 #include "core/store/store.h"
 #include "core/structure/structure.h"
@@ -56,8 +57,10 @@ struct pm_measure_request {
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
     bool time_again;          /* also a size whose times the store has */
     struct pm_times_listener times_listener;
-    bool bound;            /* lower bounds of loop nests; needs time_runs */
-    double bound_share;    /* of the time that a nest must take for that */
+    bool bound;                         /* lower bounds of loop nests; needs time_runs */
+    double bound_share;                 /* of the time that a nest must take for that */
+    struct pm_nest_choice bound_choice; /* instead of that share, if it is one */
+    double bound_cycle_seconds;         /* of this processor; 0: unknown */
     unsigned bound_every;  /* of so many executions one has its copy; 0: as many as cost little */
     bool carry;            /* what carries each reuse */
     bool bytes;            /* which bytes each group is the first to touch */

@@ -300,6 +300,8 @@ static bool add_bounds(struct sized_run *run, struct pm_error *err) {
     const struct pm_bounding_request request = {
         .instrument = &session->request->copies,
         .least_share = session->request->bound_share,
+        .choice = session->request->bound_choice,
+        .cycle_seconds = session->request->bound_cycle_seconds,
         .every = session->request->bound_every,
         .launcher = {launch_silently, run},
     };

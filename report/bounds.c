@@ -2,11 +2,16 @@
    Watts 2004 have them.
 
    JSON: {"format": "pmodel-bounds", "version": 1, program, parameters, "plain_seconds",
-   "recording_over_plain", "total_over_plain", "timed_seconds", "bounded_share", "nests": [a nest
-   each]}.  Seconds are those of the runs with timers scaled by what the copies took of the same
-   executions. */
+   "bound_seconds", "instructions", "instructions_per_cycle", "bound_instructions_per_cycle",
+   "cycle_seconds", "recording_over_plain", "total_over_plain", "timed_seconds", "bounded_share",
+   "nests": [a nest each]}.  Seconds are those of the runs with timers scaled by what the copies
+   took of the same executions.  Instructions of a cycle are derived: counted instructions, over
+   seconds in cycles of the probe's clock, which ran before the program did. */
+#define _GNU_SOURCE
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/labels/labels.h"
 #include "report/report.h"
@@ -20,6 +25,7 @@ struct bound_row {
     const struct pm_nest_bound *nest;
     char *label, *source, *remarks; /* owned */
     double share, original, bound, speed_up;
+    double instructions, ipc, bound_ipc;
     bool over;
 };
 
@@ -37,11 +43,21 @@ static char *remarks_of(const struct pm_nest_bound *nest, bool over) {
         {nest->chained > 0, "loads wait for stores"},
         {nest->cut > 0, "cut at its trip count"},
         {nest->unknown > 0, "unknown aliases"},
+        {nest->routines > 0, "calls copied"},
+        {nest->library > 0, "calls the mathematical library"},
+        {nest->across > 0, "accesses across lines"},
+        {nest->shared > 0, "time shared out"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].is)
             pm_append(&text, "%s%s", *text ? "; " : "", all[i].words);
     return text;
+}
+
+/* Instructions of a cycle while SECONDS passed; NAN: not known. */
+static double per_cycle(const struct pm_bounds *bounds, double instructions, double seconds) {
+    bool known = bounds->cycle_seconds > 0 && instructions > 0 && seconds > 0;
+    return known ? instructions * bounds->cycle_seconds / seconds : NAN;
 }
 
 #define ROW(member_) PM_MEMBER(struct bound_row, member_)
@@ -51,12 +67,15 @@ PM_GETTER(refusal_value, struct bound_row,
           row->nest->refusal ? pm_text(row->nest->refusal) : pm_unknown())
 PM_GETTER(executions_value, struct bound_row, pm_number(row->nest->executions))
 PM_GETTER(sampled_value, struct bound_row, pm_number(row->nest->sampled))
-PM_GETTER(instructions_value, struct bound_row, pm_number(row->nest->instructions))
 PM_GETTER(unknown_value, struct bound_row, pm_integer(row->nest->unknown))
 PM_GETTER(biased_value, struct bound_row, pm_integer(row->nest->biased))
 PM_GETTER(chased_value, struct bound_row, pm_integer(row->nest->chased))
 PM_GETTER(replayed_value, struct bound_row, pm_integer(row->nest->replayed))
 PM_GETTER(chained_value, struct bound_row, pm_integer(row->nest->chained))
+PM_GETTER(routines_value, struct bound_row, pm_integer(row->nest->routines))
+PM_GETTER(library_value, struct bound_row, pm_integer(row->nest->library))
+PM_GETTER(across_value, struct bound_row, pm_integer(row->nest->across))
+PM_GETTER(shared_value, struct bound_row, pm_integer(row->nest->shared))
 PM_GETTER(cut_value, struct bound_row, pm_number(row->nest->cut))
 
 static const struct pm_field fields[] = {
@@ -68,17 +87,24 @@ static const struct pm_field fields[] = {
     {"seconds", PM_SECONDS, ROW(original), .header = "ORIGINAL"},
     {"bound_seconds", PM_SECONDS, ROW(bound), .header = "LOWER BOUND"},
     {"speed_up", PM_RATE, ROW(speed_up), .header = "SPEED-UP"},
+    {"instructions_per_cycle", PM_RATE, ROW(ipc), .header = "~IPC", .dispensable = 4},
+    {"bound_instructions_per_cycle", PM_RATE, ROW(bound_ipc), .header = "~AT BOUND",
+     .dispensable = 3},
     {"refusal", PM_TEXT, .get = refusal_value},
     {"above_original", PM_YES_NO, ROW(over)},
     {"executions", PM_COUNT, .get = executions_value},
     {"sampled", PM_COUNT, .get = sampled_value},
-    {"instructions", PM_COUNT, .get = instructions_value},
+    {"instructions", PM_COUNT, ROW(instructions)},
     {"unknown_aliases", PM_INTEGER, .get = unknown_value},
     {"biased", PM_INTEGER, .get = biased_value},
     {"chased", PM_INTEGER, .get = chased_value},
     {"replayed", PM_INTEGER, .get = replayed_value},
     {"chained", PM_INTEGER, .get = chained_value},
     {"cut", PM_COUNT, .get = cut_value},
+    {"called_routines", PM_INTEGER, .get = routines_value},
+    {"library_calls", PM_INTEGER, .get = library_value},
+    {"across_lines", PM_INTEGER, .get = across_value},
+    {"shared_time", PM_YES_NO, .get = shared_value},
     {"remarks", PM_TEXT, ROW(remarks), .not_in_json = true, .header = "REMARKS", .dispensable = 1},
 };
 
@@ -95,10 +121,7 @@ static struct bound_row *make_rows(const struct pm_structure *structure,
     struct pm_shown_label *labels = pm_alloc(bounds->n_nests + 1, sizeof *labels);
     for (size_t i = 0; i < bounds->n_nests; i++) {
         const struct pm_nest_bound *nest = &bounds->nests[i];
-        double bound = pm_nest_bound_seconds(nest);
-        /* As the timers have it: events and copies disturb the nest that follows. */
-        double original = nest->timed_seconds;
-        bound = nest->seconds > 0 ? bound * original / nest->seconds : NAN;
+        double original = pm_nest_original(nest), bound = pm_nest_bound_of_original(nest);
         bool over = nest->bound_seconds > most_over_original * nest->sampled_seconds;
         rows[i] = (struct bound_row){
             .place = {structure, nest->scope},
@@ -110,6 +133,9 @@ static struct bound_row *make_rows(const struct pm_structure *structure,
             .original = original,
             .bound = bound,
             .speed_up = original / bound,
+            .instructions = nest->instructions,
+            .ipc = per_cycle(bounds, nest->instructions, original),
+            .bound_ipc = per_cycle(bounds, nest->instructions, bound),
             .over = over};
         labels[i] = (struct pm_shown_label){&rows[i].label, nest->scope};
     }
@@ -117,6 +143,15 @@ static struct bound_row *make_rows(const struct pm_structure *structure,
     free(labels);
     PM_SORT(rows, bounds->n_nests, by_share);
     return rows;
+}
+
+static void free_rows(struct bound_row *rows, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        free(rows[i].label);
+        free(rows[i].source);
+        free(rows[i].remarks);
+    }
+    free(rows);
 }
 
 static double bounded_share(const struct pm_bounds *bounds) {
@@ -132,17 +167,53 @@ static double whole_bound(const struct pm_bounds *bounds, const struct bound_row
     return seconds;
 }
 
-static void write_table(FILE *out, const struct pm_bounds *bounds, const struct bound_row *rows,
-                        const struct pm_report_options *options) {
-    struct pm_fields columns = pm_fields_named(
-        PM_FIELDS(fields), "label source share seconds bound_seconds speed_up remarks");
-    pm_fields_table(out, columns, rows, bounds->n_nests, sizeof *rows, options);
-    free(columns.fields);
+/* The program as a row of its own; its label is not owned. */
+static struct bound_row whole_row(const struct pm_structure *structure,
+                                  const struct pm_bounds *bounds, const struct bound_row *rows) {
+    static const struct pm_nest_bound none = {.executions = NAN, .sampled = NAN};
+    static char label[] = "program", nothing[] = "";
     double whole = whole_bound(bounds, rows);
+    return (struct bound_row){.place = {structure, 0},
+                              .nest = &none,
+                              .label = label,
+                              .source = nothing,
+                              .remarks = nothing,
+                              .share = 1,
+                              .original = bounds->plain_seconds,
+                              .bound = whole,
+                              .speed_up = bounds->plain_seconds / whole,
+                              .instructions = bounds->instructions,
+                              .ipc = per_cycle(bounds, bounds->instructions, bounds->plain_seconds),
+                              .bound_ipc = per_cycle(bounds, bounds->instructions, whole)};
+}
+
+static void write_csv(FILE *out, const struct pm_bounds *bounds, const struct bound_row *rows,
+                      const struct bound_row *whole) {
+    struct pm_csv_lines lines = pm_csv_begin(
+        out, PM_FIELDS(fields),
+        "label name key source share seconds bound_seconds speed_up instructions_per_cycle "
+        "bound_instructions_per_cycle refusal above_original executions sampled instructions "
+        "unknown_aliases biased chased replayed chained cut "
+        "called_routines library_calls across_lines shared_time");
+    pm_csv_line(&lines, whole);
+    for (size_t i = 0; i < bounds->n_nests; i++)
+        pm_csv_line(&lines, &rows[i]);
+    pm_csv_end(&lines);
+}
+
+static void write_table(FILE *out, const struct pm_bounds *bounds, const struct bound_row *rows,
+                        const struct bound_row *whole, const struct pm_report_options *options) {
+    struct pm_table_rows table = pm_table_begin(
+        pm_fields_named(PM_FIELDS(fields), "label source share seconds bound_seconds speed_up "
+                                           "instructions_per_cycle bound_instructions_per_cycle "
+                                           "remarks"));
+    pm_table_row(&table, whole);
+    for (size_t i = 0; i < bounds->n_nests; i++)
+        pm_table_row(&table, &rows[i]);
+    pm_table_end(out, &table, NULL, options);
     pm_print_line(out, options,
-                  "program: %s, without the misses of these nests %s (%.2f times as fast)",
-                  pm_seconds_text(bounds->plain_seconds).text, pm_seconds_text(whole).text,
-                  bounds->plain_seconds / whole);
+                  "program: if each of these nests took its lower bound. ~IPC: instructions of a "
+                  "cycle, derived: those counted, over the time in cycles of the probe's clock");
     pm_print_line(out, options,
                   "%.0f%% of the time in loops has a bound; the runs for it took %.2f times the "
                   "program's own time, recording %.2f times",
@@ -152,11 +223,16 @@ static void write_table(FILE *out, const struct pm_bounds *bounds, const struct 
 
 static void write_json(FILE *out, const struct pm_structure *structure,
                        const struct pm_parameters *at, const struct pm_bounds *bounds,
-                       const struct bound_row *rows) {
+                       const struct bound_row *rows, const struct bound_row *whole) {
     json_t *document = pm_program_document("bounds", structure);
     json_object_set_new(document, "parameters", pm_json_parameters(at));
     json_object_set_new(document, "plain_seconds", pm_json_number(bounds->plain_seconds));
-    json_object_set_new(document, "bound_seconds", pm_json_number(whole_bound(bounds, rows)));
+    json_object_set_new(document, "bound_seconds", pm_json_number(whole->bound));
+    json_object_set_new(document, "instructions", pm_json_number(bounds->instructions));
+    json_object_set_new(document, "instructions_per_cycle", pm_json_number(whole->ipc));
+    json_object_set_new(document, "bound_instructions_per_cycle", pm_json_number(whole->bound_ipc));
+    json_object_set_new(document, "cycle_seconds",
+                        pm_json_number(bounds->cycle_seconds > 0 ? bounds->cycle_seconds : NAN));
     json_object_set_new(document, "recording_over_plain",
                         pm_json_number(bounds->recording_over_plain));
     json_object_set_new(document, "total_over_plain", pm_json_number(bounds->total_over_plain));
@@ -171,20 +247,32 @@ void pm_report_bounds(FILE *out, const struct pm_structure *structure,
                       const struct pm_parameters *at, const struct pm_bounds *bounds,
                       const struct pm_report_options *options) {
     struct bound_row *rows = make_rows(structure, bounds);
+    struct bound_row whole = whole_row(structure, bounds, rows);
     if (options->format == PM_REPORT_JSON)
-        write_json(out, structure, at, bounds, rows);
+        write_json(out, structure, at, bounds, rows, &whole);
     else if (options->format == PM_REPORT_CSV)
-        pm_fields_csv(out, PM_FIELDS(fields),
-                      "label name key source share seconds bound_seconds speed_up refusal "
-                      "above_original executions sampled instructions unknown_aliases biased "
-                      "chased replayed chained cut",
-                      rows, bounds->n_nests, sizeof *rows);
+        write_csv(out, bounds, rows, &whole);
     else
-        write_table(out, bounds, rows, options);
-    for (size_t i = 0; i < bounds->n_nests; i++) {
-        free(rows[i].label);
-        free(rows[i].source);
-        free(rows[i].remarks);
-    }
-    free(rows);
+        write_table(out, bounds, rows, &whole, options);
+    free_rows(rows, bounds->n_nests);
+}
+
+double pm_bounds_seconds(const struct pm_structure *structure, const struct pm_bounds *bounds) {
+    struct bound_row *rows = make_rows(structure, bounds);
+    double seconds = whole_bound(bounds, rows);
+    free_rows(rows, bounds->n_nests);
+    return seconds;
+}
+
+/* ---- names of loops -------------------------------------------------------------------------- */
+
+bool pm_is_loop_called(const struct pm_structure *structure, uint32_t loop, const char *pattern) {
+    char *label = pm_scope_label(structure, loop), *source = pm_scope_source(structure, loop);
+    label[strcspn(label, " ")] = '\0'; /* "step/3" */
+    bool is = fnmatch(pattern, label, 0) == 0 || strcmp(pattern, source) == 0;
+    label[strcspn(label, "/")] = '\0';
+    is |= fnmatch(pattern, label, 0) == 0;
+    free(label);
+    free(source);
+    return is;
 }

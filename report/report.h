@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "binlift/binlift.h"
-#include "core/bounds.h"
+#include "core/bounds/bounds.h"
 #include "core/machine/machine.h"
 #include "core/model.h"
 #include "core/prediction.h"
@@ -30,10 +30,11 @@
 /* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
    per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
    2004) and per routine's code outside loops; parts add up to the whole; notes at the end.  TIMES
-   were measured at this size and fit STRUCTURE; NULL: there are none. */
+   and BOUNDS were measured at this size and fit STRUCTURE; NULL: there are none. */
 void pm_report_predictions(FILE *out, const struct pm_structure *structure,
                            const struct pm_prediction *const *predictions, size_t n_predictions,
-                           const struct pm_times *times, const struct pm_report_options *options);
+                           const struct pm_times *times, const struct pm_bounds *bounds,
+                           const struct pm_report_options *options);
 
 /* `pmodel report --threads`: a table with a line for each of the N streams, those that never
  * accessed anything left out. */
@@ -50,6 +51,23 @@ void pm_report_carried(FILE *out, const struct pm_carried_report *report,
 void pm_report_bounds(FILE *out, const struct pm_structure *structure,
                       const struct pm_parameters *at, const struct pm_bounds *bounds,
                       const struct pm_report_options *options);
+/* What the program would take if each of its nests took its lower bound. */
+double pm_bounds_seconds(const struct pm_structure *structure, const struct pm_bounds *bounds);
+/* PATTERN (fnmatch) is of a routine, "step", or a loop, "step/3", as reports call them, or the
+   loop's place, "heat.c:31". */
+bool pm_is_loop_called(const struct pm_structure *structure, uint32_t loop, const char *pattern);
+
+/* Builds of a program with their bounds (Fursin et al., section 5.5). */
+struct pm_bound_build {
+    char *name;       /* of the store; owned by the caller, as all of it */
+    char *parameters; /* "N=64" */
+    double seconds, bound_seconds;
+    double bounded_share; /* of the time in loops */
+};
+/* The fastest stands first.  A search for faster builds has an end where the best time is near the
+   best bound. */
+void pm_report_bound_builds(FILE *out, struct pm_bound_build *builds, size_t n,
+                            const struct pm_report_options *options);
 
 /* `pmodel machines NAME`: a machine file without comments, or its figures and costs. */
 void pm_report_machine(FILE *out, const struct pm_machine *machine,

@@ -145,12 +145,7 @@ static double root_change(const struct doubting *d, const char *name) {
 
 /* Bytes a second of the last cache's misses: only where it binds. */
 static double bandwidth_change(const struct doubting *d) {
-    double cycles = 0;
-    size_t last = pm_last_cache(d->mapped->target->machine);
-    for (size_t s = 0; s < d->prediction->n_scopes; s++)
-        if (d->prediction->scopes[s].bound == PM_BOUND_BANDWIDTH)
-            cycles += d->prediction->scopes[s].self.level_cycles[last];
-    return -step * cycles;
+    return -step * d->prediction->scopes[0].total.causes[PM_CAUSE_BANDWIDTH];
 }
 
 /* The change of the predicted cycles where FIGURE is a step larger; NAN: it was not used. */

@@ -1,4 +1,4 @@
-/* Misses and their cycles for every scope.
+/* Misses for every scope, and their cycles by the papers' formula.
 
        misses(level) = Σ over the groups of a scope of  reuses that find more blocks between, in
                        their set, than it has ways (fit/sets/)
@@ -11,8 +11,8 @@
 
        cycles(bandwidth) = misses(last cache) · block / bytes per cycle  >  Σ above,
 
-   the scope's memory cycles are those of the bandwidth, and the difference is put on the last
-   cache, so that the levels still add up.  Write-backs are counted where they were measured, but
+   the scope's memory cycles are those of the bandwidth, and the difference is a cause of its own.
+   Write-backs are counted where they were measured, but
    not as traffic. */
 #include "sched/schedule.h"
 
@@ -73,8 +73,31 @@ static void spread_misses(const struct pm_structure *structure, const struct pm_
     free(in_one_set);
 }
 
+static bool has_stores(const struct pm_histogram *h) {
+    double stores = h->cold_stores + h->beyond_stores;
+    for (size_t i = 0; i < h->n_bins; i++)
+        stores += h->bins[i].stores;
+    return stores > 0;
+}
+
+static void add_executions(const struct pm_frequencies *frequencies,
+                           struct pm_group_misses *groups) {
+    const struct pm_structure *structure = frequencies->structure;
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block *block = &structure->blocks[b];
+        for (uint32_t r = 0; r < block->n_references && frequencies->blocks[b] > 0; r++) {
+            uint32_t group = structure->references[block->first_reference + r].group;
+            if (group == PM_NONE)
+                continue;
+            uint32_t holder = pm_group_holder(structure, group);
+            groups[holder == PM_NONE ? group : holder].executions += frequencies->blocks[b];
+        }
+    }
+}
+
 static void add_misses(const struct pm_structure *structure, const struct pm_profile *profile,
-                       const struct pm_machine *machine, struct pm_scope_prediction *scopes) {
+                       const struct pm_machine *machine, struct pm_scope_prediction *scopes,
+                       struct pm_group_misses *groups) {
     double **misses = pm_set_misses_of_levels(structure, profile, profile->histograms,
                                               profile->n_histograms, machine);
     for (size_t i = 0; i < profile->n_histograms; i++) {
@@ -82,8 +105,11 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
         struct pm_cost_sum *self = &scopes[structure->groups[h->group].scope].self;
         if (h->histogram.block_bytes == machine->levels[0].block_bytes)
             self->accesses += pm_histogram_accesses(&h->histogram);
-        for (size_t l = 0; l < machine->n_levels; l++)
+        groups[h->group].stores |= has_stores(&h->histogram);
+        for (size_t l = 0; l < machine->n_levels; l++) {
             self->level_misses[l] += misses[l][i];
+            groups[h->group].misses[l] += misses[l][i];
+        }
     }
     pm_set_misses_free(misses, machine->n_levels);
     for (size_t l = 0; l < machine->n_levels && profile->set_spread != 0; l++)
@@ -138,37 +164,35 @@ static void add_unrecorded(const struct pm_frequencies *frequencies,
     free(has_histogram);
 }
 
-void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
+void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                      const struct pm_machine *machine, struct pm_scope_prediction *scopes,
-                     bool *by_bandwidth, double *bandwidth_cycles) {
-    add_misses(frequencies->structure, profile, machine, scopes);
+                     struct pm_group_misses *groups) {
+    add_misses(frequencies->structure, profile, machine, scopes, groups);
+    add_executions(frequencies, groups);
     for (size_t l = 0; l < machine->n_levels; l++)
         add_write_backs(frequencies->structure, profile, &machine->levels[l], l, scopes);
     add_unrecorded(frequencies, profile, machine, scopes);
+    for (size_t s = 0; s < frequencies->structure->n_scopes; s++)
+        if (pm_profile_is_without_memory(profile))
+            forget_misses(machine, &scopes[s].self);
+}
+
+void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self) {
     size_t last = pm_last_cache(machine);
-    *bandwidth_cycles = 0;
-    for (size_t s = 0; s < frequencies->structure->n_scopes; s++) {
-        struct pm_cost_sum *self = &scopes[s].self;
-        if (pm_profile_is_without_memory(profile)) {
-            forget_misses(machine, self);
-            continue;
-        }
-        for (size_t l = 0; l < machine->n_levels; l++) {
-            const struct pm_level *level = &machine->levels[l];
-            self->level_cycles[l] =
-                self->level_misses[l] * level->miss_penalty_cycles * level->exposed;
-            self->memory_cycles += self->level_cycles[l];
-        }
-        if (machine->memory_bandwidth_bytes_per_cycle <= 0)
-            continue;
-        double transfer = self->level_misses[last] * (double)machine->levels[last].block_bytes /
-                          machine->memory_bandwidth_bytes_per_cycle;
-        double more = transfer - self->memory_cycles;
-        if (more > 0) {
-            by_bandwidth[s] = true;
-            self->level_cycles[last] += more;
-            self->memory_cycles = transfer;
-            *bandwidth_cycles += more;
-        }
+    double all_exposed = 0;
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        const struct pm_level *level = &machine->levels[l];
+        double cycles = self->level_misses[l] * level->miss_penalty_cycles;
+        self->level_cycles[l] = cycles * level->exposed;
+        self->memory_cycles += self->level_cycles[l];
+        all_exposed += cycles;
     }
+    double transfer = 0;
+    if (machine->memory_bandwidth_bytes_per_cycle > 0)
+        transfer = self->level_misses[last] * (double)machine->levels[last].block_bytes /
+                   machine->memory_bandwidth_bytes_per_cycle;
+    self->causes[PM_CAUSE_BANDWIDTH] = fmax(0, transfer - self->memory_cycles);
+    self->memory_cycles += self->causes[PM_CAUSE_BANDWIDTH];
+    self->lower_cycles = fmax(self->schedule_cycles, transfer);
+    self->upper_cycles = self->schedule_cycles + fmax(all_exposed, transfer);
 }

@@ -189,17 +189,17 @@ static void note_coverage(const struct pm_frequencies *frequencies,
             percent(total->unrecorded_accesses, accesses));
 }
 
-static void note_misses(const struct pm_machine *machine, double bandwidth_cycles,
-                        struct pm_prediction *prediction) {
+static void note_misses(const struct pm_machine *machine, struct pm_prediction *prediction) {
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     char shares[256] = "";
     for (size_t i = 0; i < machine->n_levels; i++)
         append(shares, sizeof shares, "%s %g%%", machine->levels[i].name,
                100 * machine->levels[i].exposed);
-    pm_prediction_note(prediction,
-                       "Of each miss penalty this share counts as not hidden: %s (`exposed` in the "
-                       "machine file).",
-                       shares);
+    if (prediction->is_simple)
+        pm_prediction_note(prediction,
+                           "Of each miss penalty this share counts as not hidden: %s (`exposed` in "
+                           "the machine file).",
+                           shares);
     for (size_t i = 0; i < machine->n_levels; i++)
         if (machine->levels[i].shared_by > 1)
             pm_prediction_note(prediction,
@@ -210,12 +210,11 @@ static void note_misses(const struct pm_machine *machine, double bandwidth_cycle
                            "Machine file %s gives no memory bandwidth, so there is no bandwidth "
                            "bound.",
                            machine->name);
-    else if (pm_is_worth_a_note(bandwidth_cycles, total->cycles))
-        pm_prediction_note(
-            prediction,
-            "Where memory bandwidth needs longer than the misses' latencies, its cycles are "
-            "taken: %.3g%% of all cycles come from that.",
-            percent(bandwidth_cycles, total->cycles));
+    else if (pm_is_worth_a_note(total->causes[PM_CAUSE_BANDWIDTH], total->cycles))
+        pm_prediction_note(prediction,
+                           "Where the bytes that a level moves need longer than all else, their "
+                           "cycles are taken: %.3g%% of all cycles come from that.",
+                           percent(total->causes[PM_CAUSE_BANDWIDTH], total->cycles));
 }
 
 static void note_interpolated(struct pm_prediction *prediction) {
@@ -333,7 +332,7 @@ static void note_sets(const struct pm_structure *structure, const struct pm_prof
 
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   const struct pm_target_machine *target, double split_operations,
-                  double bandwidth_cycles, struct pm_prediction *prediction) {
+                  struct pm_prediction *prediction) {
     const struct pm_machine *machine = target->machine;
     note_coverage(frequencies, profile, prediction);
     note_unknown(frequencies, target, prediction);
@@ -344,7 +343,7 @@ void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_prof
     note_paths(prediction);
     pm_add_memory_notes(frequencies->structure, profile, machine, prediction);
     if (misses)
-        note_misses(machine, bandwidth_cycles, prediction);
+        note_misses(machine, prediction);
     note_interpolated(prediction);
     note_machine(machine, split_operations, prediction);
 }

@@ -1,6 +1,6 @@
 /* The mapping stage as a list of passes; see sched/README.md for the model.
 
-       cycles(scope) = schedule + Σ over levels of  misses · penalty · exposed
+       cycles(scope) = schedule + what misses add (exposure.c; memory.c)
 
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
@@ -21,10 +21,10 @@ struct mapping {
     struct pm_target_machine target;
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
-    bool *by_bandwidth;                   /* by scope */
+    struct pm_group_misses *groups;       /* by group */
     double *executions;                   /* of the rows of costs, in all */
     double split_operations;
-    bool pessimistic;
+    bool pessimistic, simple;
 };
 
 static struct pm_prediction *new_prediction(const struct pm_structure *structure,
@@ -163,6 +163,43 @@ static void add_region(struct mapping *m, uint32_t region, double *executions,
     free(weights);
 }
 
+/* ---- misses ---------------------------------------------------------------------------------- */
+
+static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm_profile *profile,
+                              double all_cycles, struct pm_scope_prediction *p) {
+    struct pm_cost_sum *self = &p->self;
+    struct pm_cost_sum simple = *self;
+    if (isnan(self->memory_cycles)) {
+        self->lower_cycles = self->upper_cycles = self->schedule_cycles;
+        return;
+    }
+    pm_simple_memory_cycles(m->machine, &simple);
+    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
+    if (m->simple || !is_hot || !m->machine->out_of_order || !is_region(m, scope)) {
+        *self = simple;
+        return;
+    }
+    pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = &m->frequencies,
+                                                         .target = &m->target,
+                                                         .region = scope,
+                                                         .entries = p->entries,
+                                                         .pessimistic = m->pessimistic},
+                             &m->schedules[scope], profile, m->groups, self);
+}
+
+static void add_memory(struct mapping *m, const struct pm_profile *profile,
+                       struct pm_scope_prediction *scopes) {
+    double all_cycles = 0;
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++)
+        all_cycles += scopes[s].self.schedule_cycles;
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
+        add_memory_cycles(m, s, profile, all_cycles, &scopes[s]);
+        struct pm_cost_sum *self = &scopes[s].self;
+        self->cycles =
+            self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
+    }
+}
+
 /* The largest cause of a scope's own cycles. */
 static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
     const struct pm_cost_sum *self = &p->self;
@@ -185,8 +222,7 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound = PM_BOUND_LEVEL;
         p->bound_level = (uint8_t)l;
     }
-    if (p->bound == PM_BOUND_LEVEL && p->bound_level == pm_last_cache(m->machine) &&
-        m->by_bandwidth[p->scope])
+    if (self->causes[PM_CAUSE_BANDWIDTH] > largest)
         p->bound = PM_BOUND_BANDWIDTH;
 }
 
@@ -217,18 +253,20 @@ static bool check_inputs(const struct pm_structure *structure, const struct pm_p
 
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
-                                 enum pm_unknown_dependences dependences, struct pm_error *err) {
+                                 const struct pm_predict_options *options, struct pm_error *err) {
+    const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
     struct mapping m = {.structure = structure,
                         .machine = machine,
                         .target = pm_target_of(structure, machine),
-                        .pessimistic = dependences == PM_DEPS_PESSIMISTIC};
+                        .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
+                        .simple = o->time == PM_TIME_SIMPLE};
     if (!check_inputs(structure, profile, machine, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
     m.executions = pm_alloc(machine->n_costs, sizeof *m.executions);
-    m.by_bandwidth = pm_alloc(structure->n_scopes, sizeof *m.by_bandwidth);
-    double *executions = pm_alloc(machine->n_costs, sizeof *executions), bandwidth_cycles;
+    m.groups = pm_alloc(structure->n_groups, sizeof *m.groups);
+    double *executions = pm_alloc(machine->n_costs, sizeof *executions);
 
     struct pm_prediction *prediction = new_prediction(structure, profile, machine);
     count_scopes(&m, prediction->scopes);
@@ -236,15 +274,12 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (is_region(&m, s))
             add_region(&m, s, executions, prediction->scopes);
-    pm_memory_costs(&m.frequencies, profile, machine, prediction->scopes, m.by_bandwidth,
-                    &bandwidth_cycles);
-    for (uint32_t s = 0; s < structure->n_scopes; s++) {
-        struct pm_cost_sum *self = &prediction->scopes[s].self;
-        self->cycles =
-            self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
+    pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
+    add_memory(&m, profile, prediction->scopes);
+    for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
-    }
     add_totals(structure, prediction->scopes);
+    prediction->is_simple = m.simple || !machine->out_of_order;
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     const struct pm_mapped mapped = {.frequencies = &m.frequencies,
                                      .profile = profile,
@@ -253,13 +288,12 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
     pm_find_doubts(&mapped, prediction);
-    pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, bandwidth_cycles,
-                 prediction);
+    pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);
     free(m.schedules);
     free(m.executions);
-    free(m.by_bandwidth);
+    free(m.groups);
     pm_frequencies_free(&m.frequencies);
     return prediction;
 }

@@ -8,22 +8,31 @@
 #include "core/profile.h"
 #include "core/structure/structure.h"
 #include "sched/target/target.h"
+#include "sched/window/misses.h"
+
+enum pm_time_model {
+    PM_TIME_WINDOW = 0, /* the window with loads that miss, or bandwidth (sched/exposure.c) */
+    PM_TIME_SIMPLE,     /* Σ misses · penalty · exposed: the papers' */
+};
 
 enum pm_unknown_dependences {
     PM_DEPS_OPTIMISTIC = 0, /* the references are independent */
     PM_DEPS_PESSIMISTIC,    /* each iteration waits for what the one before stored */
 };
 
-/* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): for each innermost-first loop the
-   schedule length of an iteration as the larger of its resource bound and its recurrence bound,
-   times iterations; misses of every level from the histograms of its block size and the strides
-   (fit/sets/); cycles = schedule + Σ misses · penalty · exposed.
-   DEPENDENCES decides dependences through memory that nobody knows.
+struct pm_predict_options {
+    enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
+    enum pm_time_model time;
+};
+
+/* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): the schedule of each loop and
+   routine by its paths; misses of every level from the histograms of its block size and the strides
+   (fit/sets/); what misses add to the time, by OPTIONS (NULL: as 0).
    Of a profile without any reuse distances misses are not known, and times are of the schedule.
    Error: a level's block size was not measured, others were. */
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
-                                 enum pm_unknown_dependences dependences, struct pm_error *err);
+                                 const struct pm_predict_options *options, struct pm_error *err);
 
 /* True if PROFILE has the block sizes of all levels; else the sentence names those that it lacks.
  */
@@ -71,6 +80,9 @@ struct pm_schedule_options {
        (pm_block.first_reference): cycles from the address to the data.  0 or NAN: a hit in the
        first level, as the machine's row says.  NULL: all are. */
     const double *load_latency_cycles;
+    /* For each reference, in the same order: how often its loads miss, of an out-of-order machine.
+       NULL: they do not. */
+    const struct pm_load_misses *misses;
     uint32_t without;  /* bit set of enum pm_cause: taken away, for gains */
     double iterations; /* > 0: passed so often in a row, start-up and drain included */
     bool with_causes;  /* fill `causes`: takes a simulation for each */

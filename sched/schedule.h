@@ -48,12 +48,29 @@ void pm_schedule_region(const struct pm_region_request *request,
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
-/* Fills misses, cycles of the levels and accesses in `self` of the scopes.  *BANDWIDTH_CYCLES:
-   what the bandwidth bound adds to the last cache's cycles, in all; BY_BANDWIDTH (n_scopes) tells
-   where it does. */
-void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
+/* Of a reference group that has histograms, and of those that are joined to it. */
+struct pm_group_misses {
+    double executions; /* of its references; one across two lines touches both of them */
+    double misses[PM_MAX_LEVELS];
+    bool stores;
+};
+
+/* Fills misses, write-backs and accesses in `self` of the scopes, and GROUPS (n_groups, zeroed).
+   What is not known is NAN, and so are its memory cycles. */
+void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                      const struct pm_machine *machine, struct pm_scope_prediction *scopes,
-                     bool *by_bandwidth, double *bandwidth_cycles);
+                     struct pm_group_misses *groups);
+/* What the misses of SELF cost by the papers' formula, or by the bandwidth of memory: its cycles by
+   level, its bandwidth, lower and upper cycles. */
+void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self);
+
+/* ---- exposure.c ------------------------------------------------------------------------------ */
+
+/* What the misses of a region add to its schedule, in the same fields. */
+void pm_exposed_memory_cycles(const struct pm_region_request *request,
+                              const struct pm_region_schedule *schedule,
+                              const struct pm_profile *profile,
+                              const struct pm_group_misses *groups, struct pm_cost_sum *self);
 
 /* ---- doubts.c -------------------------------------------------------------------------------- */
 
@@ -78,7 +95,7 @@ bool pm_is_worth_a_note(double part, double whole);
 
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   const struct pm_target_machine *target, double split_operations,
-                  double bandwidth_cycles, struct pm_prediction *prediction);
+                  struct pm_prediction *prediction);
 
 /* ---- memory_notes.c -------------------------------------------------------------------------- */
 

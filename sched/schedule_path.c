@@ -97,7 +97,9 @@ static double simulate(const struct question *q, uint32_t without, double iterat
         .has_units = !(without >> PM_CAUSE_UNITS & 1),
         .carries = in_a_row && !(without >> PM_CAUSE_RECURRENCE & 1),
         .least_cycles = largest_bound(q, without, NULL),
-        .iterations = iterations};
+        .iterations = iterations,
+        .misses = q->options->misses,
+        .machine = machine};
     *result = (struct pm_window_result){.unit_cycles = unit_cycles};
     pm_window_simulate(&q->graph, &limits, result);
     return result->cycles;

@@ -35,7 +35,10 @@ static void append_ring(struct pm_bound_copy *copy, const struct pm_bound_outcom
 static void append_replay(struct pm_bound_copy *copy, uint32_t i,
                           const struct pm_bound_outcomes *outcomes) {
     uint64_t first = copy->n_data;
-    struct pm_bound_replay replay = {.word = PM_BOUND_NOTHING_LEFT, .next = first, .first = first};
+    struct pm_bound_replay replay = {.word = PM_BOUND_NOTHING_LEFT,
+                                     .next = first,
+                                     .first = first,
+                                     .signs = {PM_BOUND_NOTHING_LEFT, PM_BOUND_NOTHING_LEFT}};
     if (outcomes->n > 0)
         replay.budget = (int64_t)(outcomes->executions / outcomes->n);
     memcpy(copy->data + copy->first_replay + i * sizeof replay, &replay, sizeof replay);
@@ -51,6 +54,7 @@ static void make_data(const struct pm_bound_request *request, struct pm_bound_co
         memcpy(copy->data, request->recorded.slots, nest->slot_bytes);
     copy->first_replay =
         append_zeros(copy, round_up(nest->n_replayed * (uint32_t)sizeof(struct pm_bound_replay)));
+    copy->library_place = append_zeros(copy, DATA_ALIGNMENT);
     for (uint32_t i = 0; i < nest->n_replayed; i++) {
         struct pm_bound_outcomes none = {0};
         append_replay(copy, i, request->recorded.outcomes ? &request->recorded.outcomes[i] : &none);
@@ -64,11 +68,25 @@ uint32_t pm_bound_block_of(const struct pm_lifted *lifted, uint32_t insn) {
 pm_live_set *pm_bound_liveness(const struct pm_lifted *lifted, const struct pm_bound_plan *plan) {
     const struct pm_structure *structure = lifted->structure;
     bool *followed = pm_alloc(structure->n_routines, sizeof *followed);
-    for (size_t i = 0; i < plan->n_nests; i++)
-        followed[structure->scopes[plan->nests[i].loop].routine] = true;
+    for (size_t i = 0; i < plan->n_blocks; i++)
+        followed[structure->blocks[plan->blocks[i]].routine] = true;
     pm_live_set *live = pm_find_liveness(lifted, followed, NULL);
     free(followed);
     return live;
+}
+
+void pm_bound_fill_slots(const struct pm_bound_plan *plan, const struct pm_bound_nest *nest,
+                         const uint8_t *values, size_t stride, uint8_t *slots) {
+    const struct pm_bound_access *all = plan->accesses;
+    for (uint32_t i = nest->first_access; i < nest->first_access + nest->n_accesses; i++) {
+        if (all[i].load_slot == PM_NONE)
+            continue;
+        const struct pm_bound_slot *to = &plan->slots[all[i].load_slot];
+        uint32_t from = all[all[i].recorded].load_slot;
+        uint32_t bytes = plan->slots[from].size_bytes;
+        memcpy(slots + to->offset, values + from * stride,
+               bytes < to->size_bytes ? bytes : to->size_bytes);
+    }
 }
 
 bool pm_make_bound_copy(const struct pm_bound_request *request, struct pm_bound_copy *copy) {

@@ -110,12 +110,14 @@ static void append_accesses(struct watch *watch, struct bytes *out) {
         const struct pm_bound_access *access = &watch->plan->accesses[i];
         const struct pm_reference *r = &lifted->structure->references[access->reference];
         struct pm_bound_watched_access made = {.block = PM_NONE};
-        if (access->load_slot != PM_NONE) {
+        if (access->recorded == i) {
             const struct pm_memory_operand *memory =
                 &lifted->insns[pm_insn_at(lifted, r->address)].memory[r->operand];
             uint32_t elements = memory->kind == PM_ACCESS_PLAIN ? 1 : memory->elements;
-            made = (struct pm_bound_watched_access){.slot = access->load_slot,
-                                                    .size_bytes = memory->size_bytes * elements,
+            bool loads = access->load_slot != PM_NONE;
+            made = (struct pm_bound_watched_access){.slot = pm_bound_slot_of(access),
+                                                    .size_bytes =
+                                                        loads ? memory->size_bytes * elements : 0,
                                                     .block = add_report(watch, r->block)};
         }
         append_bytes(out, &made, sizeof made);
@@ -125,14 +127,16 @@ static void append_accesses(struct watch *watch, struct bytes *out) {
 static void append_branches(struct watch *watch, struct bytes *out) {
     for (uint32_t i = 0; i < watch->plan->n_replayed; i++) {
         uint32_t block = watch->lifted->insn_block[watch->plan->replayed[i]];
-        struct pm_bound_watched_branch made = {.block = add_report(watch, block)};
+        bool is_first = watch->plan->recorded_branches[i] == i;
+        struct pm_bound_watched_branch made = {.block =
+                                                   is_first ? add_report(watch, block) : PM_NONE};
         append_bytes(out, &made, sizeof made);
     }
 }
 
 bool pm_bound_write_watch_file(const char *path, const struct pm_lifted *lifted,
                                const struct pm_bound_plan *plan, const uint64_t *watched,
-                               uint64_t module, struct pm_error *err) {
+                               uint64_t module, uint32_t most_outcomes, struct pm_error *err) {
     struct watch watch = {.lifted = lifted, .plan = plan};
     struct bytes out = {0};
     list_watched(&watch, watched);
@@ -142,6 +146,7 @@ bool pm_bound_write_watch_file(const char *path, const struct pm_lifted *lifted,
                                          .n_branches = (uint32_t)plan->n_replayed,
                                          .n_blocks = (uint32_t)watch.n_blocks,
                                          .n_slots = (uint32_t)plan->n_slots,
+                                         .most_outcomes = most_outcomes,
                                          .module = module};
     append_bytes(&out, &header, sizeof header);
     append_accesses(&watch, &out);

@@ -1,5 +1,6 @@
 /* Which loops become nests: of loops in each other the outermost that can be bounded as a whole. */
 #include "binlift/bound/private.h"
+#include "core/profile.h"
 
 #include <stdlib.h>
 
@@ -8,76 +9,26 @@ const char *pm_bound_refusal_text(uint8_t refusal) {
         [PM_BOUND_POSSIBLE] = "can be bounded",
         [PM_BOUND_ENTRIES] = "is entered in several places",
         [PM_BOUND_CALLS] = "calls other routines",
+        [PM_BOUND_LONG] = "calls routines that run long",
+        [PM_BOUND_RECURSION] = "calls a routine that calls itself",
+        [PM_BOUND_LARGE] = "has too many instructions with all that it calls",
+        [PM_BOUND_UNUSED] = "was not executed",
         [PM_BOUND_JUMPS] = "jumps to addresses that are computed",
         [PM_BOUND_SYSTEM] = "has instructions of the system, or unknown ones",
         [PM_BOUND_ATOMIC] = "has atomic instructions",
         [PM_BOUND_GATHERS] = "gathers or scatters",
         [PM_BOUND_STRINGS] = "has string instructions",
-        [PM_BOUND_PUSHES] = "moves the stack pointer",
-        [PM_BOUND_FRAME] = "changes the frame pointer",
+        [PM_BOUND_FRAME] = "moves the stack pointer or the frame pointer",
         [PM_BOUND_COUNTING] = "counts a register that hangs on what it loads",
         [PM_BOUND_FORMS] = "has an operand that no slot can take the place of",
     };
     return refusal < PM_BOUND_N_REFUSALS ? texts[refusal] : "is not bounded";
 }
 
-/* ---- reasons --------------------------------------------------------------------------------- */
+/* ---- one loop -------------------------------------------------------------------------------- */
 
-/* Without a file of instruction classes all operations are unknown. */
-static uint8_t refusal_of_operations(const struct pm_lifted *lifted, const struct pm_block *block) {
-    const struct pm_structure *structure = lifted->structure;
-    for (uint32_t i = block->first_op; i < block->first_op + block->n_ops; i++)
-        switch (structure->ops[i].op_class) {
-        case PM_OP_ATOMIC:
-            return PM_BOUND_ATOMIC;
-        case PM_OP_STRING:
-            return PM_BOUND_STRINGS;
-        case PM_OP_CALL:
-            return PM_BOUND_CALLS;
-        case PM_OP_SYSTEM:
-            return PM_BOUND_SYSTEM;
-        case PM_OP_UNKNOWN:
-            if (lifted->classes)
-                return PM_BOUND_SYSTEM;
-            break;
-        default:
-            break;
-        }
-    return PM_BOUND_POSSIBLE;
-}
-
-static uint8_t refusal_of_instruction(const struct pm_insn *insn) {
-    if (pm_is_call(insn->control))
-        return PM_BOUND_CALLS;
-    if (insn->control == PM_CONTROL_JUMP_INDIRECT)
-        return PM_BOUND_JUMPS;
-    if (insn->uses_unsupported)
-        return PM_BOUND_SYSTEM;
-    for (unsigned i = 0; i < insn->n_memory; i++) {
-        if (insn->memory[i].kind == PM_ACCESS_GATHER_K ||
-            insn->memory[i].kind == PM_ACCESS_GATHER_V)
-            return PM_BOUND_GATHERS;
-        if (insn->memory[i].kind == PM_ACCESS_STRING || insn->memory[i].stops_early)
-            return PM_BOUND_STRINGS;
-        if (insn->memory[i].implicit)
-            return PM_BOUND_PUSHES;
-    }
-    return PM_BOUND_POSSIBLE;
-}
-
-static uint8_t refusal_of_blocks(const struct pm_nest_work *work) {
-    const struct pm_lifted *lifted = work->lifted;
-    uint8_t refusal = PM_BOUND_POSSIBLE;
-    for (size_t i = 0; i < work->n_blocks && !refusal; i++) {
-        const struct pm_block_code *code = &lifted->block_codes[work->blocks[i]];
-        refusal = refusal_of_operations(lifted, &lifted->structure->blocks[work->blocks[i]]);
-        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns && !refusal; k++)
-            refusal = refusal_of_instruction(&lifted->insns[k]);
-    }
-    return refusal;
-}
-
-/* Control comes to the header along edges, or where the routine is entered, and nowhere else. */
+/* Control comes to the header along edges, or where the routine is entered, and nowhere else. Loops
+   in it may have several entries. */
 static bool has_one_entry(const struct pm_nest_work *work) {
     const struct pm_structure *structure = work->lifted->structure;
     const struct pm_routine *routine = &structure->routines[work->routine];
@@ -91,37 +42,23 @@ static bool has_one_entry(const struct pm_nest_work *work) {
             pm_is_in_loop(structure, edge->to, work->loop))
             return false;
     }
-    for (size_t i = 0; i < work->n_blocks; i++)
-        if (structure->scopes[structure->blocks[work->blocks[i]].loop].flags & PM_SCOPE_IRREDUCIBLE)
-            return false;
-    return true;
-}
-
-/* ---- one loop -------------------------------------------------------------------------------- */
-
-static void list_blocks(struct pm_nest_work *work) {
-    const struct pm_structure *structure = work->lifted->structure;
-    const struct pm_routine *routine = &structure->routines[work->routine];
-    for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++)
-        if (pm_is_in_loop(structure, b, work->loop))
-            *PM_PUSH(work, blocks) = b;
+    return !(structure->scopes[work->loop].flags & PM_SCOPE_IRREDUCIBLE);
 }
 
 /* Makes a nest of LOOP, or says why that cannot be. */
-static uint8_t try_loop(const struct pm_lifted *lifted, struct pm_formulas *formulas, uint32_t loop,
-                        struct pm_bound_plan *plan) {
-    struct pm_nest_work work = {.lifted = lifted,
-                                .formulas = formulas,
+static uint8_t try_loop(struct pm_bound_search *search, uint32_t loop, struct pm_bound_plan *plan) {
+    struct pm_nest_work work = {.lifted = search->lifted,
+                                .search = search,
                                 .loop = loop,
-                                .routine = lifted->structure->scopes[loop].routine};
-    list_blocks(&work);
-    uint8_t refusal = has_one_entry(&work) ? refusal_of_blocks(&work) : PM_BOUND_ENTRIES;
+                                .routine = search->lifted->structure->scopes[loop].routine};
+    uint8_t refusal = has_one_entry(&work) ? pm_bound_find_region(&work) : PM_BOUND_ENTRIES;
     if (!refusal && !pm_bound_find_operands(&work))
         refusal = PM_BOUND_FRAME;
     if (!refusal && !pm_bound_find_tainted(&work))
         refusal = PM_BOUND_COUNTING;
     if (!refusal)
         pm_bound_add_nest(&work, plan);
+    free(work.callees);
     free(work.blocks);
     free(work.operands);
     free(work.replayed);
@@ -135,14 +72,23 @@ static int compare_nests(const void *left, const void *right) {
     return PM_COMPARE(a->loop, b->loop);
 }
 
+/* Instructions of a call of each routine. */
+static double *instructions_per_call(const struct pm_structure *structure,
+                                     const double *edge_counts, const double *executed) {
+    double *own = pm_alloc(structure->n_routines + 1, sizeof *own);
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        own[structure->blocks[b].routine] += executed[b] * structure->blocks[b].n_instructions;
+    double *per_call = pm_bound_per_call(structure, edge_counts, own);
+    free(own);
+    return per_call;
+}
+
 /* A loop stands behind the loops around it: what is a nest covers those in it. */
-struct pm_bound_plan *pm_plan_bounds(const struct pm_lifted *lifted, const bool *wanted) {
-    const struct pm_structure *structure = lifted->structure;
-    struct pm_bound_plan *plan = pm_alloc(1, sizeof *plan);
-    struct pm_formulas *formulas = NULL;
+static void try_loops(struct pm_bound_search *search, const bool *wanted,
+                      struct pm_bound_plan *plan) {
+    const struct pm_structure *structure = search->lifted->structure;
     uint32_t routine = PM_NONE;
     bool *covered = pm_alloc(structure->n_scopes, sizeof *covered);
-    plan->refusals = pm_alloc(structure->n_scopes, sizeof *plan->refusals);
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++) {
         const struct pm_scope *s = &structure->scopes[scope];
         uint32_t outer = s->kind == PM_SCOPE_LOOP ? pm_outer_loop(structure, scope) : PM_NONE;
@@ -152,17 +98,54 @@ struct pm_bound_plan *pm_plan_bounds(const struct pm_lifted *lifted, const bool 
             covered[scope] = true;
             continue;
         }
-        if (s->routine != routine) {
-            pm_formulas_free(formulas);
-            formulas = pm_formulas_new(lifted, s->routine);
-            routine = s->routine;
-        }
-        plan->refusals[scope] = try_loop(lifted, formulas, scope, plan);
+        if (s->routine != routine)
+            pm_bound_free_formulas(search);
+        routine = s->routine;
+        plan->refusals[scope] = try_loop(search, scope, plan);
         covered[scope] = plan->refusals[scope] == PM_BOUND_POSSIBLE;
     }
-    PM_SORT(plan->nests, plan->n_nests, compare_nests);
-    pm_formulas_free(formulas);
+    pm_bound_free_formulas(search);
     free(covered);
+}
+
+/* Of a reference, and of a branch, that several nests have, the first is recorded. */
+static void find_recorded(const struct pm_lifted *lifted, struct pm_bound_plan *plan) {
+    uint32_t *accesses = pm_alloc(lifted->structure->n_references + 1, sizeof *accesses);
+    uint32_t *branches = pm_alloc(lifted->n_insns + 1, sizeof *branches); /* 0: none yet */
+    for (uint32_t i = 0; i < plan->n_accesses; i++) {
+        struct pm_bound_access *access = &plan->accesses[i];
+        access->recorded = PM_NONE;
+        if (pm_bound_slot_of(access) == PM_NONE)
+            continue;
+        if (!accesses[access->reference])
+            accesses[access->reference] = i + 1;
+        access->recorded = accesses[access->reference] - 1;
+    }
+    for (uint32_t i = 0; i < plan->n_replayed; i++) {
+        if (!branches[plan->replayed[i]])
+            branches[plan->replayed[i]] = i + 1;
+        *PM_PUSH(plan, recorded_branches) = branches[plan->replayed[i]] - 1;
+    }
+    free(accesses);
+    free(branches);
+}
+
+struct pm_bound_plan *pm_plan_bounds(const struct pm_lifted *lifted,
+                                     const struct pm_bound_wishes *wishes) {
+    const struct pm_structure *structure = lifted->structure;
+    struct pm_bound_plan *plan = pm_alloc(1, sizeof *plan);
+    double *executed = NULL, *per_call = NULL;
+    plan->refusals = pm_alloc(structure->n_scopes, sizeof *plan->refusals);
+    if (wishes->edge_counts) {
+        executed = pm_block_executions(structure, wishes->edge_counts);
+        per_call = instructions_per_call(structure, wishes->edge_counts, executed);
+    }
+    struct pm_bound_search search = {.lifted = lifted, .executed = executed, .per_call = per_call};
+    try_loops(&search, wishes->wanted, plan);
+    PM_SORT(plan->nests, plan->n_nests, compare_nests);
+    find_recorded(lifted, plan);
+    free(executed);
+    free(per_call);
     return plan;
 }
 
@@ -170,9 +153,11 @@ void pm_bound_plan_free(struct pm_bound_plan *plan) {
     if (!plan)
         return;
     free(plan->nests);
+    free(plan->blocks);
     free(plan->accesses);
     free(plan->slots);
     free(plan->replayed);
+    free(plan->recorded_branches);
     free(plan->saved);
     free(plan->refusals);
     free(plan);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* Further apart, a chain through memory is shorter than what else takes time. */
-enum { MOST_BIASED_DISTANCE = 16, MOST_SLOT_BYTES = 64 };
+enum { MOST_BIASED_DISTANCE = 16, MOST_SLOT_BYTES = 64, RED_ZONE_BYTES = 128 };
 
 /* The two halves of a reference: what it loads, and what it stores. */
 enum { LOADED = 0, STORED = 1, N_HALVES = 2 };
@@ -67,7 +67,7 @@ static void share_in_loop(struct layout *layout, uint32_t loop, struct pm_bound_
     note_nearest(layout, all, n);
     for (size_t i = 0; i < n; i++) {
         size_t store, load;
-        nest->all_unknown |= all[i].from == PM_NONE;
+        nest->all_unknown += all[i].from == PM_NONE;
         nest->n_unknown += all[i].from != PM_NONE && all[i].kind == PM_DEPENDS_UNKNOWN &&
                            operand_of(layout->work, all[i].from) < layout->work->n_operands &&
                            operand_of(layout->work, all[i].to) < layout->work->n_operands;
@@ -85,7 +85,7 @@ static void share(struct layout *layout, struct pm_bound_nest *nest) {
         loops[i] = structure->blocks[work->blocks[i]].loop;
     PM_SORT(loops, work->n_blocks, pm_compare_u32);
     for (size_t i = 0; i < work->n_blocks; i++)
-        if (i == 0 || loops[i] != loops[i - 1])
+        if (loops[i] != PM_NONE && (i == 0 || loops[i] != loops[i - 1]))
             share_in_loop(layout, loops[i], nest);
     for (size_t i = 0; i < work->n_operands; i++)
         nest->n_biased += layout->nearest[i] > 1 && layout->nearest[i] <= MOST_BIASED_DISTANCE;
@@ -134,6 +134,25 @@ static void place_slots(struct pm_bound_nest *nest, struct pm_bound_plan *plan) 
             }
 }
 
+/* How the address moves in the innermost loop in which it moves; false: in no constant steps. */
+static bool step_of(const struct pm_nest_work *work, const struct pm_bound_operand *operand,
+                    int64_t *step) {
+    struct pm_formula_level levels[PM_MOST_LEVELS];
+    struct pm_formulas *formulas =
+        pm_bound_formulas(work, pm_bound_routine_of(work, operand->insn));
+    uint32_t n =
+        pm_formula_levels(formulas, operand->insn, operand->operand, levels, PM_MOST_LEVELS);
+    *step = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (levels[i].step.kind != PM_STRIDE_CONSTANT)
+            return false;
+        *step = levels[i].step.bytes;
+        if (*step != 0 || levels[i].loop == work->loop)
+            return true;
+    }
+    return true;
+}
+
 static void add_accesses(const struct layout *layout, struct pm_bound_nest *nest,
                          struct pm_bound_plan *plan) {
     const struct pm_nest_work *work = layout->work;
@@ -144,29 +163,58 @@ static void add_accesses(const struct layout *layout, struct pm_bound_nest *nest
         for (unsigned half = 0; half < N_HALVES; half++)
             if (work->operands[i].kind == PM_IN_SLOT && has_half(&work->operands[i], half))
                 slots[half] = layout->slots[find(layout, N_HALVES * i + half)];
+        int64_t step = 0;
+        bool has_step = (slots[LOADED] != PM_NONE || slots[STORED] != PM_NONE) &&
+                        step_of(work, &work->operands[i], &step);
         *PM_PUSH(plan, accesses) =
-            (struct pm_bound_access){work->operands[i].reference, slots[LOADED], slots[STORED]};
+            (struct pm_bound_access){.reference = work->operands[i].reference,
+                                     .load_slot = slots[LOADED],
+                                     .store_slot = slots[STORED],
+                                     .has_step = has_step,
+                                     .step = step};
     }
 }
 
 /* ---- what kept stores write ------------------------------------------------------------------ */
 
-static void add_saved(const struct pm_nest_work *work, struct pm_bound_nest *nest,
-                      struct pm_bound_plan *plan) {
+/* Relative to a register as the nest finds it. */
+static struct pm_bound_saved saved_of(const struct pm_nest_work *work,
+                                      const struct pm_bound_operand *operand) {
+    const struct pm_memory_operand *memory = pm_bound_memory(work, operand);
+    int64_t displacement = memory->displacement;
+    if (work->stack_moves && memory->base == work->lifted->isa->stack_pointer)
+        displacement = operand->place - work->height;
+    return (struct pm_bound_saved){displacement, memory->size_bytes, memory->base};
+}
+
+static void add_saved(struct pm_bound_nest *nest, struct pm_bound_plan *plan,
+                      const struct pm_bound_saved *saved) {
+    for (size_t k = nest->first_saved; k < plan->n_saved; k++)
+        if (plan->saved[k].base == saved->base &&
+            plan->saved[k].displacement == saved->displacement &&
+            plan->saved[k].size_bytes == saved->size_bytes)
+            return;
+    *PM_PUSH(plan, saved) = *saved;
+}
+
+/* Of the nest's own routine.  What is called stores below the stack pointer, where nothing counts
+   but the red zone. */
+static void list_saved(const struct pm_nest_work *work, struct pm_bound_nest *nest,
+                       struct pm_bound_plan *plan) {
+    uint8_t stack_pointer = work->lifted->isa->stack_pointer;
     nest->first_saved = (uint32_t)plan->n_saved;
     for (size_t i = 0; i < work->n_operands; i++) {
-        if (work->operands[i].kind != PM_IN_FRAME || !(work->operands[i].access & PM_ACCESS_STORE))
+        bool is_pushed = pm_bound_memory(work, &work->operands[i])->implicit;
+        if (work->operands[i].kind != PM_IN_FRAME || is_pushed ||
+            !(work->operands[i].access & PM_ACCESS_STORE) ||
+            pm_bound_routine_of(work, work->operands[i].insn) != work->routine)
             continue;
-        const struct pm_memory_operand *memory = pm_bound_memory(work, &work->operands[i]);
-        struct pm_bound_saved saved = {memory->displacement, memory->size_bytes, memory->base};
-        bool known = false;
-        for (size_t k = nest->first_saved; k < plan->n_saved; k++)
-            known |= plan->saved[k].base == saved.base &&
-                     plan->saved[k].displacement == saved.displacement &&
-                     plan->saved[k].size_bytes == saved.size_bytes;
-        if (!known)
-            *PM_PUSH(plan, saved) = saved;
+        struct pm_bound_saved saved = saved_of(work, &work->operands[i]);
+        add_saved(nest, plan, &saved);
     }
+    if (work->n_callees > 0 || work->n_library > 0 || work->stack_moves)
+        add_saved(nest, plan,
+                  &(struct pm_bound_saved){-RED_ZONE_BYTES, RED_ZONE_BYTES, stack_pointer});
     nest->n_saved = (uint32_t)plan->n_saved - nest->first_saved;
 }
 
@@ -176,7 +224,11 @@ void pm_bound_add_nest(const struct pm_nest_work *work, struct pm_bound_plan *pl
                             .shares = pm_alloc(n_halves + 1, sizeof *layout.shares),
                             .nearest = pm_alloc(work->n_operands + 1, sizeof *layout.nearest),
                             .slots = pm_alloc(n_halves + 1, sizeof *layout.slots)};
-    struct pm_bound_nest nest = {.loop = work->loop, .n_chased = work->n_chased};
+    struct pm_bound_nest nest = {.loop = work->loop,
+                                 .n_chased = work->n_chased,
+                                 .n_routines = (uint32_t)work->n_callees,
+                                 .n_library = work->n_library,
+                                 .all_unknown = (uint32_t)work->n_callees};
     for (size_t i = 0; i < n_halves; i++) {
         layout.shares[i] = (uint32_t)i;
         layout.slots[i] = PM_NONE;
@@ -187,7 +239,11 @@ void pm_bound_add_nest(const struct pm_nest_work *work, struct pm_bound_plan *pl
     make_slots(&layout, &nest, plan);
     place_slots(&nest, plan);
     add_accesses(&layout, &nest, plan);
-    add_saved(work, &nest, plan);
+    list_saved(work, &nest, plan);
+    nest.first_block = (uint32_t)plan->n_blocks;
+    nest.n_blocks = (uint32_t)work->n_blocks;
+    for (size_t i = 0; i < work->n_blocks; i++)
+        *PM_PUSH(plan, blocks) = work->blocks[i];
     nest.first_replayed = (uint32_t)plan->n_replayed;
     nest.n_replayed = (uint32_t)work->n_replayed;
     for (size_t i = 0; i < work->n_replayed; i++)

@@ -22,23 +22,24 @@ static bool can_move(const struct pm_lifted *lifted, uint32_t r) {
     return true;
 }
 
-static bool has_nest(const struct pm_lifted *lifted, const struct pm_bound_plan *bounds,
-                     uint32_t routine) {
-    for (size_t i = 0; bounds && i < bounds->n_nests; i++)
-        if (lifted->structure->scopes[bounds->nests[i].loop].routine == routine)
-            return true;
-    return false;
+/* Of the nests of lower bounds, with what they call. */
+static void mark_nests(const struct pm_lifted *lifted, const struct pm_bound_plan *bounds,
+                       bool *has_nest) {
+    for (size_t i = 0; bounds && i < bounds->n_blocks; i++)
+        has_nest[lifted->structure->blocks[bounds->blocks[i]].routine] = true;
 }
 
 static void choose_routines(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan) {
     const struct pm_instrument_options *options = plan->options;
     size_t n = lifted->structure->n_routines;
+    bool *has_nest = pm_alloc(n, sizeof *has_nest);
     plan->moves = pm_alloc(n, sizeof *plan->moves);
+    mark_nests(lifted, options->bounds, has_nest);
     for (uint32_t r = 0; r < n; r++)
         plan->moves[r] = can_move(lifted, r) &&
-                         (plan->probes->has_probe[r] || !options->only_probed ||
-                          has_nest(lifted, options->bounds, r)) &&
+                         (plan->probes->has_probe[r] || !options->only_probed || has_nest[r]) &&
                          !(options->left_out && options->left_out[r]);
+    free(has_nest);
     pm_find_read_bytes(lifted, plan);
 }
 

@@ -7,7 +7,7 @@
 
 static void prepare(struct pm_dump *dump) {
     pm_number_loops(dump);
-    dump->bounds = pm_plan_bounds(dump->lifted, NULL);
+    dump->bounds = pm_plan_bounds(dump->lifted, &(struct pm_bound_wishes){0});
 }
 
 static void put_slot(const struct pm_dump *dump, const struct pm_bound_nest *nest, const char *what,
@@ -18,13 +18,23 @@ static void put_slot(const struct pm_dump *dump, const struct pm_bound_nest *nes
                 dump->bounds->slots[slot].size_bytes);
 }
 
+/* Of a routine that the nest of ROUTINE calls, with its name. */
+static void put_insn_of(const struct pm_dump *dump, uint32_t routine, uint32_t insn) {
+    uint32_t own = dump->structure->blocks[dump->lifted->insn_block[insn]].routine;
+    if (own != routine) {
+        pm_put_escaped(dump->out, dump->structure->routines[own].name, PM_ESCAPE_TEXT, 0);
+        fputc(' ', dump->out);
+    }
+    pm_put_insn(dump, own, insn);
+}
+
 static void put_access(const struct pm_dump *dump, uint32_t routine,
                        const struct pm_bound_nest *nest, const struct pm_bound_access *access) {
     const struct pm_reference *reference = &dump->structure->references[access->reference];
     uint32_t insn = pm_insn_at(dump->lifted, reference->address);
     char *text = pm_insn_text(dump->lifted, insn);
     fputs(" access ", dump->out);
-    pm_put_insn(dump, routine, insn);
+    put_insn_of(dump, routine, insn);
     if (reference->operand)
         fprintf(dump->out, ".%u", reference->operand);
     if (access->load_slot == PM_NONE && access->store_slot == PM_NONE) {
@@ -52,12 +62,16 @@ static void put_nest(const struct pm_dump *dump, uint32_t routine,
         fprintf(dump->out, " biased %" PRIu32, nest->n_biased);
     if (nest->n_chased)
         fprintf(dump->out, " chased %" PRIu32, nest->n_chased);
+    if (nest->n_routines)
+        fprintf(dump->out, " calls %" PRIu32, nest->n_routines);
+    if (nest->n_library)
+        fprintf(dump->out, " library %" PRIu32, nest->n_library);
     fputc('\n', dump->out);
     for (uint32_t i = 0; i < nest->n_accesses; i++)
         put_access(dump, routine, nest, &plan->accesses[nest->first_access + i]);
     for (uint32_t i = 0; i < nest->n_replayed; i++) {
         fputs(" replayed ", dump->out);
-        pm_put_insn(dump, routine, plan->replayed[nest->first_replayed + i]);
+        put_insn_of(dump, routine, plan->replayed[nest->first_replayed + i]);
         fputc('\n', dump->out);
     }
     for (uint32_t i = 0; i < nest->n_saved; i++) {

@@ -43,6 +43,15 @@ static void make_ready(struct pm_formulas *f) {
     pm_find_values(f);
 }
 
+bool pm_formula_frame_place(struct pm_formulas *f, uint32_t insn, unsigned operand,
+                            int64_t *place) {
+    make_ready(f);
+    const struct pm_frame_access *access = pm_frame_access_of(f, insn, operand);
+    if (access)
+        *place = access->offset;
+    return access != NULL;
+}
+
 void pm_formulas_free(struct pm_formulas *f) {
     if (!f)
         return;

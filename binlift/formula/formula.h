@@ -96,6 +96,10 @@ bool pm_formula_split(struct pm_formulas *formulas, const struct pm_formula *for
                       struct pm_formula *rest, struct pm_formula *stride);
 /* Whether the operand is a place in the frame that no pointer reaches. */
 bool pm_formula_is_slot(struct pm_formulas *formulas, uint32_t insn, unsigned operand);
+/* Whether the operand is a fixed place in the frame: *PLACE bytes from the stack pointer at entry.
+ */
+bool pm_formula_frame_place(struct pm_formulas *formulas, uint32_t insn, unsigned operand,
+                            int64_t *place);
 /* Whether FORMULA is a constant, and which. */
 bool pm_formula_constant(const struct pm_formula *formula, int64_t *value);
 /* A frame address: the stack pointer at entry + *OFFSET + what else there is. */

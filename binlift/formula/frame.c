@@ -42,27 +42,51 @@ static const struct pm_definition *find_definition(const struct pm_definition *d
     return NULL;
 }
 
-/* The register that is set from the stack pointer at the routine's start, for good. */
+/* Does INSN align the stack pointer? */
+static bool aligns_stack(const struct pm_formulas *f, uint32_t i) {
+    struct pm_definition definitions[PM_MOST_DEFINITIONS];
+    const struct pm_insn *insn = &f->lifted->insns[i];
+    uint32_t stack_pointer = UINT32_C(1) << f->lifted->isa->stack_pointer;
+    if (insn->n_memory > 0 || !(insn->registers->defs.general & stack_pointer) ||
+        (insn->registers->uses.general & UINT32_MAX) != stack_pointer)
+        return false;
+    unsigned n = f->lifted->isa->define(pm_insn_bytes(f->lifted, i), insn, definitions);
+    return !find_definition(definitions, n, f->lifted->isa->stack_pointer);
+}
+
+/* A register that INSN sets from the stack pointer, and that calls keep; −1. */
+static int set_from_stack(const struct pm_formulas *f, uint32_t i) {
+    const struct pm_lifted *lifted = f->lifted;
+    const struct pm_insn *insn = &lifted->insns[i];
+    struct pm_definition definitions[PM_MOST_DEFINITIONS];
+    uint32_t saved = (uint32_t)(insn->registers->defs.general & lifted->isa->callee_saved.general) &
+                     ~(UINT32_C(1) << lifted->isa->stack_pointer);
+    if (!saved || !(insn->registers->uses.general >> lifted->isa->stack_pointer & 1))
+        return -1;
+    unsigned n = lifted->isa->define(pm_insn_bytes(lifted, i), insn, definitions);
+    for (unsigned k = 0; k < n; k++)
+        if (definitions[k].place < PM_N_GENERAL && saved >> definitions[k].place & 1 &&
+            definitions[k].kind == PM_DEFINED_AS_SUM && definitions[k].n_terms == 1 &&
+            definitions[k].terms[0].place == lifted->isa->stack_pointer)
+            return definitions[k].place;
+    return -1;
+}
+
+/* The register that is set from the stack pointer at the routine's start, for good.  If one is set
+   after the stack pointer was aligned, that which was set before only finds the arguments. */
 static int frame_pointer_of(const struct pm_formulas *f) {
     enum { LOOK_AT = 32 };
-    const struct pm_lifted *lifted = f->lifted;
     uint32_t n = f->code->n_insns < LOOK_AT ? f->code->n_insns : LOOK_AT;
+    int before = -1, found = -1;
     for (uint32_t i = f->code->first_insn; i < f->code->first_insn + n; i++) {
-        struct pm_definition definitions[PM_MOST_DEFINITIONS];
-        const struct pm_insn *insn = &lifted->insns[i];
-        uint32_t saved =
-            (uint32_t)(insn->registers->defs.general & lifted->isa->callee_saved.general) &
-            ~(UINT32_C(1) << lifted->isa->stack_pointer);
-        if (!saved || !(insn->registers->uses.general >> lifted->isa->stack_pointer & 1))
-            continue;
-        unsigned n_made = lifted->isa->define(pm_insn_bytes(lifted, i), insn, definitions);
-        for (unsigned k = 0; k < n_made; k++)
-            if (definitions[k].place < PM_N_GENERAL && saved >> definitions[k].place & 1 &&
-                definitions[k].kind == PM_DEFINED_AS_SUM && definitions[k].n_terms == 1 &&
-                definitions[k].terms[0].place == lifted->isa->stack_pointer)
-                return definitions[k].place;
+        if (found < 0)
+            found = set_from_stack(f, i);
+        if (found >= 0 && aligns_stack(f, i)) {
+            before = found;
+            found = -1;
+        }
     }
-    return -1;
+    return found >= 0 ? found : before;
 }
 
 /* Only once. */

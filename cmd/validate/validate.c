@@ -30,6 +30,7 @@ struct request {
     unsigned n_repetitions;
     const char *measured; /* or of another machine, in this file */
     bool has_min_percent;
+    struct pm_predict_options predict;
 };
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -157,6 +158,7 @@ static int read_command_line(struct request *request, int argc, char **argv) {
         PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
         PM_OPTION_FLAG("hierarchy", 0, &request->hierarchy),
         PM_OPTION_FLAG("time", 0, &request->time),
+        PM_OPTION_VALUE("time-model", 0, pm_read_time_model, &request->predict.time),
         PM_OPTION_VALUE("repeat", 0, read_repetitions, request),
         PM_OPTION_TEXT("measured", 0, &request->measured),
         PM_OPTION_TEXT("counts", 0, &request->counts),
@@ -235,7 +237,7 @@ predict_times(const struct validating *v, const struct pm_profile *profile, stru
     const struct pm_machine_list *on = &v->request->run.on;
     struct pm_prediction **times = pm_alloc(on->n_machines + 1, sizeof *times);
     for (size_t m = 0; m < on->n_machines; m++) {
-        times[m] = pm_predict(v->structure, profile, on->machines[m], PM_DEPS_OPTIMISTIC, err);
+        times[m] = pm_predict(v->structure, profile, on->machines[m], &v->request->predict, err);
         if (times[m])
             continue;
         while (m > 0)

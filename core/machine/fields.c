@@ -144,6 +144,7 @@ static const struct pm_machine_field prefetcher[] = {
     FIGURE(pm_prefetcher, min_stride_bytes, "min_stride", BYTES, "bytes", 1, MOST_BYTES),
     FIGURE(pm_prefetcher, max_stride_bytes, "max_stride", BYTES, "bytes", 1, MOST_BYTES, NEEDED),
     FIGURE(pm_prefetcher, streams, "streams", WHOLE, "", 1, 1e5),
+    FIGURE(pm_prefetcher, covers, "covers", REAL, "", 0, 1),
     BOOL(pm_prefetcher, crosses_pages, "crosses_pages"),
     BOOL(pm_prefetcher, down, "down"),
 };

@@ -117,6 +117,7 @@ struct pm_prefetcher {
     char *level; /* that it brings blocks into */
     uint64_t min_stride_bytes, max_stride_bytes;
     uint32_t streams; /* that it follows at a time; 0 unknown */
+    double covers;    /* the share of a stream's miss that it hides, 0…1; 0 unknown */
     bool crosses_pages, down;
     struct pm_trust trust;
 };

@@ -61,7 +61,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/bounds.h"
+#include "core/bounds/bounds.h"
 #include "core/builds/builds.h"
 #include "core/model.h"
 #include "core/parameters.h"

@@ -9,12 +9,16 @@
 
 #include "binlift/bound/bound.h"
 #include "core/probe_abi.h"
+#include "measure/bounding/shares.h"
 #include "measure/raw/raw.h"
 
 /* An execution with its copy costs about this: two events that save all registers, and the copy's
    slots.  Beside shorter nests copies run before some executions only. */
 static const double execution_seconds = 1e-6;
 static const double most_cost_share = 0.25;
+static const double most_covered_share = 0.5;
+/* What it takes to record an outcome of a branch, about, and how many there are at least. */
+static const double outcome_seconds = 1e-7, most_recording_share = 0.25, least_outcomes = 16384;
 
 struct bounding {
     const struct pm_bounding_request *request;
@@ -26,40 +30,41 @@ struct bounding {
     const struct pm_structure *structure; /* of the lift: its scopes are the first of the whole */
     struct pm_bound_plan *plan;           /* of the nests that are measured */
     struct pm_bounds *bounds;
-    double *seconds;      /* per scope: by the timers, with all that is in it */
-    double *entries;      /* per scope */
-    double *instructions; /* per scope, with all that is in it */
+    struct pm_shared_times shared;
+    double *executed;                         /* per basic block of the whole structure */
+    double *calls;                            /* per routine */
+    double *seconds;                          /* per scope: by the timers, with all that is in it */
+    double *entries;                          /* per scope */
+    double *instructions;                     /* per scope, with all that is in it */
+    double *call_seconds, *call_instructions; /* per routine: of a call, with all that it calls */
 };
 
 /* ---- which nests ----------------------------------------------------------------------------- */
 
-static bool is_own(const struct bounding *b, uint32_t scope) {
-    return scope < b->structure->n_scopes;
+/* OF_BLOCKS, added up for each routine. */
+static double *of_routines(const struct pm_structure *s, const double *of_blocks) {
+    double *all = pm_alloc(s->n_routines + 1, sizeof *all);
+    for (uint32_t i = 0; i < s->n_blocks; i++)
+        all[s->blocks[i].routine] += of_blocks[i];
+    return all;
 }
 
-/* Time of scopes with timers, added to all loops around them; *ALL: of all scopes. */
-static void add_times(struct bounding *b, double *all) {
-    const struct pm_structure *whole = b->copies->structure;
-    for (size_t i = 0; i < b->times->n_scopes; i++) {
-        const struct pm_scope_time *time = &b->times->scopes[i];
-        uint32_t scope = time->scope;
-        double seconds = fmax(time->seconds, 0);
-        *all += seconds;
-        if (whole->scopes[scope].kind == PM_SCOPE_LOOP)
-            b->bounds->timed_seconds += seconds;
-        for (uint32_t loop = whole->scopes[scope].kind == PM_SCOPE_LOOP ? scope : PM_NONE;
-             loop != PM_NONE; loop = pm_outer_loop(whole, loop))
-            if (is_own(b, loop))
-                b->seconds[loop] += seconds;
-    }
-}
-
-static void add_counts(struct bounding *b) {
-    const struct pm_structure *s = b->structure;
-    double *executed = pm_block_executions(b->copies->structure, b->profile->edge_counts);
+/* OF_BLOCKS, added to all loops around each. */
+static void add_to_loops(const struct pm_structure *s, const double *of_blocks, double *of_loops) {
     for (uint32_t i = 0; i < s->n_blocks; i++)
         for (uint32_t loop = s->blocks[i].loop; loop != PM_NONE; loop = pm_outer_loop(s, loop))
-            b->instructions[loop] += executed[i] * s->blocks[i].n_instructions;
+            of_loops[loop] += of_blocks[i];
+}
+
+static double *per_call(const struct bounding *b, const double *of_blocks) {
+    double *own = of_routines(b->structure, of_blocks);
+    double *all = pm_bound_per_call(b->structure, b->profile->edge_counts, own);
+    free(own);
+    return all;
+}
+
+static void add_entries(struct bounding *b) {
+    const struct pm_structure *s = b->structure;
     for (uint32_t e = 0; e < s->n_edges; e++)
         if (s->edges[e].to != PM_NONE)
             for (uint32_t loop = s->blocks[s->edges[e].to].loop;
@@ -67,17 +72,89 @@ static void add_counts(struct bounding *b) {
                  (s->edges[e].from == PM_NONE || !pm_is_in_loop(s, s->edges[e].from, loop));
                  loop = pm_outer_loop(s, loop))
                 b->entries[loop] += b->profile->edge_counts[e];
-    free(executed);
+    for (size_t i = 0; i < s->n_calls; i++)
+        b->calls[s->calls[i].routine] += b->executed[s->calls[i].block];
+}
+
+/* Times and counts of loops and calls; the basic blocks of the lift are the first of the whole. */
+static void add_up(struct bounding *b) {
+    const struct pm_structure *whole = b->copies->structure;
+    double *instructions = pm_alloc(whole->n_blocks + 1, sizeof *instructions);
+    b->executed = pm_block_executions(whole, b->profile->edge_counts);
+    b->shared = pm_share_times(whole, b->profile->edge_counts, b->times);
+    for (uint32_t i = 0; i < whole->n_blocks; i++) {
+        instructions[i] = b->executed[i] * whole->blocks[i].n_instructions;
+        b->bounds->instructions += instructions[i];
+    }
+    b->bounds->timed_seconds = b->shared.loop_seconds;
+    add_to_loops(b->structure, b->shared.block_seconds, b->seconds);
+    add_to_loops(b->structure, instructions, b->instructions);
+    b->call_seconds = per_call(b, b->shared.block_seconds);
+    b->call_instructions = per_call(b, instructions);
+    add_entries(b);
+    free(instructions);
+}
+
+/* Of all scopes. */
+static double all_seconds(const struct bounding *b) {
+    double all = 0;
+    for (size_t i = 0; i < b->times->n_scopes; i++)
+        all += fmax(b->times->scopes[i].seconds, 0);
+    return all;
+}
+
+/* What the routines that NEST calls take of PER_CALL, all executions together. */
+static double of_calls(const struct bounding *b, const struct pm_bound_nest *nest,
+                       const double *per_call) {
+    const struct pm_structure *s = b->structure;
+    double all = 0;
+    for (size_t i = 0; nest->n_routines > 0 && i < s->n_calls; i++)
+        if (pm_is_in_loop(s, s->calls[i].block, nest->loop) &&
+            isfinite(per_call[s->calls[i].routine]))
+            all += b->executed[s->calls[i].block] * per_call[s->calls[i].routine];
+    return all;
+}
+
+static bool has_block(const struct pm_bound_plan *plan, const struct pm_bound_nest *nest,
+                      uint32_t block) {
+    const uint32_t *all = plan->blocks + nest->first_block;
+    size_t i = PM_LOWER_BOUND(nest->n_blocks, k, all[k] < block);
+    return i < nest->n_blocks && all[i] == block;
+}
+
+/* Which share of the calls of NEST's routine comes from other nests that are WANTED: there it is
+   bounded with them. */
+static double covered_share(const struct bounding *b, const struct pm_bound_plan *plan,
+                            const struct pm_bound_nest *nest, const bool *wanted) {
+    const struct pm_structure *s = b->structure;
+    uint32_t routine = s->scopes[nest->loop].routine;
+    double covered = 0;
+    for (size_t i = 0; i < s->n_calls; i++) {
+        bool is_covered = false;
+        if (s->calls[i].routine != routine)
+            continue;
+        for (size_t n = 0; n < plan->n_nests && !is_covered; n++)
+            is_covered = &plan->nests[n] != nest && wanted[plan->nests[n].loop] &&
+                         has_block(plan, &plan->nests[n], s->calls[i].block);
+        if (is_covered)
+            covered += b->executed[s->calls[i].block];
+    }
+    return b->calls[routine] > 0 ? covered / b->calls[routine] : 0;
 }
 
 static struct pm_nest_bound *add_nest(struct bounding *b, uint32_t loop) {
     struct pm_nest_bound *nest = PM_PUSH(b->bounds, nests);
-    *nest = (struct pm_nest_bound){
-        .scope = loop, .timed_seconds = b->seconds[loop], .instructions = b->instructions[loop]};
+    *nest = (struct pm_nest_bound){.scope = loop,
+                                   .timed_seconds = b->seconds[loop],
+                                   .instructions = b->instructions[loop],
+                                   .shared = b->shared.owners[loop] != loop};
     return nest;
 }
 
-static bool is_hot(const struct bounding *b, uint32_t loop, double all) {
+/* Does LOOP take its share of ALL, or was it chosen? */
+static bool is_wanted(const struct bounding *b, uint32_t loop, double all) {
+    if (b->request->choice.chooses)
+        return b->request->choice.chooses(b->request->choice.context, b->structure, loop);
     return b->seconds[loop] > 0 && b->seconds[loop] >= b->request->least_share * all;
 }
 
@@ -85,8 +162,10 @@ static bool is_hot(const struct bounding *b, uint32_t loop, double all) {
    are listed with what stands against them. */
 static bool is_worth_a_reason(const struct bounding *b, const struct pm_bound_plan *all,
                               uint32_t loop, double seconds) {
-    if (!is_hot(b, loop, seconds) || all->refusals[loop] == PM_BOUND_POSSIBLE)
+    if (!is_wanted(b, loop, seconds) || all->refusals[loop] == PM_BOUND_POSSIBLE)
         return false;
+    if (b->request->choice.chooses)
+        return true;
     double inner = 0;
     for (uint32_t s = loop + 1; s < b->structure->n_scopes; s++)
         if (b->structure->scopes[s].kind == PM_SCOPE_LOOP && pm_outer_loop(b->structure, s) == loop)
@@ -94,15 +173,32 @@ static bool is_worth_a_reason(const struct bounding *b, const struct pm_bound_pl
     return b->seconds[loop] - inner >= b->request->least_share * seconds;
 }
 
+/* A nest that other nests call in most cases is bounded with these. */
+static void leave_out_covered(const struct bounding *b, const struct pm_bound_plan *plan,
+                              bool *wanted) {
+    bool *before = pm_alloc(b->structure->n_scopes + 1, sizeof *before);
+    memcpy(before, wanted, b->structure->n_scopes * sizeof *before);
+    for (size_t i = 0; i < plan->n_nests; i++)
+        if (covered_share(b, plan, &plan->nests[i], before) > most_covered_share)
+            wanted[plan->nests[i].loop] = false;
+    free(before);
+}
+
 /* Plans those nests that take their share of the time. */
 static void choose(struct bounding *b) {
-    double all = 0;
-    struct pm_bound_plan *every = pm_plan_bounds(b->lifted, NULL);
+    struct pm_bound_wishes wishes = {.edge_counts = b->profile->edge_counts};
+    struct pm_bound_plan *every = pm_plan_bounds(b->lifted, &wishes);
     bool *wanted = pm_alloc(b->structure->n_scopes, sizeof *wanted);
-    add_times(b, &all);
-    add_counts(b);
-    for (size_t i = 0; i < every->n_nests; i++)
-        wanted[every->nests[i].loop] = is_hot(b, every->nests[i].loop, all);
+    add_up(b);
+    double all = all_seconds(b);
+    for (size_t i = 0; i < every->n_nests; i++) {
+        const struct pm_bound_nest *nest = &every->nests[i];
+        b->seconds[nest->loop] += of_calls(b, nest, b->call_seconds);
+        b->instructions[nest->loop] += of_calls(b, nest, b->call_instructions);
+        wanted[nest->loop] = is_wanted(b, nest->loop, all);
+    }
+    if (!b->request->choice.chooses)
+        leave_out_covered(b, every, wanted);
     for (uint32_t s = 0; s < b->structure->n_scopes; s++) {
         if (wanted[s])
             add_nest(b, s);
@@ -110,7 +206,8 @@ static void choose(struct bounding *b) {
                  is_worth_a_reason(b, every, s, all))
             add_nest(b, s)->refusal = pm_strdup(pm_bound_refusal_text(every->refusals[s]));
     }
-    b->plan = pm_plan_bounds(b->lifted, wanted);
+    wishes.wanted = wanted;
+    b->plan = pm_plan_bounds(b->lifted, &wishes);
     pm_bound_plan_free(every);
     free(wanted);
 }
@@ -166,6 +263,13 @@ static struct pm_instrument_options instrumenting(const struct bounding *b) {
 }
 
 /* *SECONDS: CPU time of the run. */
+/* Of each branch: as many as cost a quarter of the program's own time, within limits. */
+static uint32_t most_outcomes(const struct bounding *b) {
+    double n = most_recording_share * b->times->plain_seconds / outcome_seconds /
+               fmax((double)b->plan->n_replayed, 1);
+    return (uint32_t)fmin(fmax(n, least_outcomes), PM_BOUND_MOST_OUTCOMES);
+}
+
 static struct pm_raw *record(const struct bounding *b, double *seconds, struct pm_error *err) {
     uint64_t *watched = pm_alloc(b->structure->n_blocks, sizeof *watched);
     char *copy = pm_sprintf("%s/%s", b->folder, basename(b->copies->files[0].instrumented));
@@ -176,7 +280,7 @@ static struct pm_raw *record(const struct bounding *b, double *seconds, struct p
     options.watched = watched;
     if (pm_instrument(b->lifted, &options, copy, err) &&
         pm_bound_write_watch_file(file, b->lifted, b->plan, watched,
-                                  pm_placement_hash(b->structure), err))
+                                  pm_placement_hash(b->structure), most_outcomes(b), err))
         raw = run(b, copy, file, "recorded", seconds, err);
     if (raw && (raw->recorded.n_slots != b->plan->n_slots ||
                 raw->recorded.n_branches != b->plan->n_replayed)) {
@@ -196,24 +300,23 @@ static struct pm_raw *record(const struct bounding *b, double *seconds, struct p
 static uint8_t *slots_of(const struct bounding *b, const struct pm_bound_nest *nest,
                          const struct pm_raw *raw) {
     uint8_t *slots = pm_alloc(nest->slot_bytes + 1, 1);
-    for (uint32_t s = nest->first_slot; s < nest->first_slot + nest->n_slots; s++)
-        memcpy(slots + b->plan->slots[s].offset, raw->recorded.slots[s].bytes,
-               b->plan->slots[s].size_bytes);
+    pm_bound_fill_slots(b->plan, nest, raw->recorded.n_slots ? raw->recorded.slots->bytes : NULL,
+                        sizeof *raw->recorded.slots, slots);
     return slots;
 }
 
 static struct pm_bound_outcomes *
 outcomes_of(const struct bounding *b, const struct pm_bound_nest *nest, const struct pm_raw *raw) {
     struct pm_bound_outcomes *all = pm_alloc(nest->n_replayed + 1, sizeof *all);
-    double *executed = pm_block_executions(b->copies->structure, b->profile->edge_counts);
     for (uint32_t i = 0; i < nest->n_replayed; i++) {
-        const struct pm_raw_outcomes *outcomes = &raw->recorded.branches[nest->first_replayed + i];
-        uint32_t block = pm_bound_block_of(b->lifted, b->plan->replayed[nest->first_replayed + i]);
-        double per_entry = executed[block] / fmax(b->entries[nest->loop], 1);
+        uint32_t number = nest->first_replayed + i;
+        const struct pm_raw_outcomes *outcomes =
+            &raw->recorded.branches[b->plan->recorded_branches[number]];
+        uint32_t block = pm_bound_block_of(b->lifted, b->plan->replayed[number]);
+        double per_entry = b->executed[block] / fmax(b->entries[nest->loop], 1);
         all[i] = (struct pm_bound_outcomes){
             .bits = outcomes->words, .n = (uint32_t)outcomes->n, .executions = (uint64_t)per_entry};
     }
-    free(executed);
     return all;
 }
 
@@ -226,8 +329,11 @@ static uint32_t every_of(const struct bounding *b, const struct pm_bound_nest *n
     return most > 0 && cost > most ? (uint32_t)fmin(ceil(cost / most), 1e6) : 1;
 }
 
-static bool make_nest(struct bounding *b, const struct pm_bound_nest *nest, const pm_live_set *live,
+static bool make_nest(struct bounding *b, struct pm_bound_nest *nest, const pm_live_set *live,
                       const struct pm_raw *raw, struct pm_bound_copy *copy) {
+    if (raw->recorded.n_slots > 0)
+        pm_bound_place_across(b->lifted, b->plan, nest, &raw->recorded.slots->address,
+                              sizeof *raw->recorded.slots);
     uint8_t *slots = slots_of(b, nest, raw);
     struct pm_bound_outcomes *outcomes = outcomes_of(b, nest, raw);
     struct pm_bound_request request = {.lifted = b->lifted,
@@ -242,6 +348,9 @@ static bool make_nest(struct bounding *b, const struct pm_bound_nest *nest, cons
     bound->chased = nest->n_chased;
     bound->replayed = nest->n_replayed;
     bound->chained = copy->n_chained;
+    bound->routines = nest->n_routines;
+    bound->library = nest->n_library;
+    bound->across = nest->n_across;
     if (!made)
         bound->refusal = pm_strdup(pm_bound_refusal_text(PM_BOUND_FORMS));
     free(slots);
@@ -294,8 +403,21 @@ static bool instrument_nests(struct bounding *b, const struct made_copies *made,
     return ok;
 }
 
+/* Per nest of the plan: which share of it is in other nests. */
+static double *find_covered(const struct bounding *b) {
+    double *covered = pm_alloc(b->plan->n_nests + 1, sizeof *covered);
+    bool *wanted = pm_alloc(b->structure->n_scopes + 1, sizeof *wanted);
+    for (size_t i = 0; i < b->plan->n_nests; i++)
+        wanted[b->plan->nests[i].loop] = true;
+    for (size_t i = 0; i < b->plan->n_nests; i++)
+        covered[i] = covered_share(b, b->plan, &b->plan->nests[i], wanted);
+    free(wanted);
+    return covered;
+}
+
 static void take_times(struct bounding *b, const struct made_copies *made,
                        const struct pm_raw_bounds *raw) {
+    double *covered = find_covered(b);
     double seconds = raw->ticks ? 1e-9 * (double)raw->ns / (double)raw->ticks : 0;
     for (size_t i = 0; i < made->n && i < raw->n_nests; i++) {
         const struct pm_raw_bound *measured = &raw->nests[i];
@@ -312,8 +434,10 @@ static void take_times(struct bounding *b, const struct made_copies *made,
         else if (!measured->sampled)
             nest->refusal = pm_strdup("was not entered where that is seen");
         else
-            b->bounds->bounded_seconds += nest->timed_seconds;
+            b->bounds->bounded_seconds +=
+                nest->timed_seconds * (1 - covered[made->entries[i].nest - b->plan->nests]);
     }
+    free(covered);
 }
 
 /* *SECONDS: CPU time of the run. */
@@ -360,16 +484,23 @@ struct pm_bounds *pm_measure_bounds(const struct pm_bounding_request *request,
     b.structure = pm_lifted_structure(b.lifted);
     b.bounds = pm_alloc(1, sizeof *b.bounds);
     b.bounds->plain_seconds = times->plain_seconds;
+    b.bounds->cycle_seconds = request->cycle_seconds;
     b.bounds->machine = times->machine ? pm_strdup(times->machine) : NULL;
+    b.calls = pm_alloc(b.structure->n_routines + 1, sizeof *b.calls);
     b.seconds = pm_alloc(b.structure->n_scopes, sizeof *b.seconds);
     b.entries = pm_alloc(b.structure->n_scopes, sizeof *b.entries);
     b.instructions = pm_alloc(b.structure->n_scopes, sizeof *b.instructions);
     choose(&b);
     bool ok = b.plan->n_nests == 0 || measure_chosen(&b, err);
     pm_bound_plan_free(b.plan);
+    pm_shared_times_free(&b.shared);
+    free(b.executed);
+    free(b.calls);
     free(b.seconds);
     free(b.entries);
     free(b.instructions);
+    free(b.call_seconds);
+    free(b.call_instructions);
     if (ok)
         return b.bounds;
     pm_bounds_free(b.bounds);

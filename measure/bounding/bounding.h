@@ -7,7 +7,7 @@
 #ifndef PM_BOUNDING_H
 #define PM_BOUNDING_H
 
-#include "core/bounds.h"
+#include "core/bounds/bounds.h"
 #include "core/profile.h"
 #include "core/times.h"
 #include "measure/copies/copies.h"
@@ -16,8 +16,10 @@
 struct pm_bounding_request {
     const struct pm_copies_request *instrument; /* runtime and instruction classes */
     double least_share; /* of the timers' seconds in all loops and routines that a nest must take */
-    unsigned every;     /* of so many executions one has its copy run before it; 0: as many as cost
-                           little */
+    struct pm_nest_choice choice; /* instead of the share, if it is one */
+    double cycle_seconds;         /* of this processor; 0: unknown */
+    unsigned every; /* of so many executions one has its copy run before it; 0: as many as cost
+                       little */
     struct pm_timing_launcher launcher;
 };
 

@@ -75,6 +75,7 @@ struct pm_raw_bounds {                    /* of the nests of one file of copies 
 
 struct pm_raw_slot {
     uint64_t n_known; /* bytes */
+    uint64_t address; /* of the access that they are from; 0: none */
     uint8_t bytes[PM_BOUND_SLOT_BYTES];
 };
 

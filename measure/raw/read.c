@@ -248,6 +248,7 @@ static bool read_recorded(struct pm_raw *raw, struct pm_reader *in) {
     for (uint64_t i = 0; i < n_slots && !in->fault; i++) {
         struct pm_raw_slot *slot = PM_PUSH(recorded, slots);
         slot->n_known = pm_take_unsigned(in, 8);
+        slot->address = pm_take_unsigned(in, 8);
         const void *bytes = pm_take(in, sizeof slot->bytes);
         if (!bytes || slot->n_known > sizeof slot->bytes)
             return false;

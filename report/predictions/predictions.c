@@ -61,6 +61,8 @@ static struct pm_field_value cost_value(const struct pm_prediction *prediction,
 
 static bool is_counted(const void *row) { return ((const struct pm_row *)row)->counted; }
 
+static bool has_bounds(const void *at) { return ((const struct pm_row *)at)->has_bounds; }
+
 static bool is_timed(const void *at) {
     const struct pm_row *row = at;
     return row->counted && row->timed;
@@ -114,17 +116,11 @@ PM_GETTER(row_measured_in_key, struct pm_row,
           row->measured_in == PM_NONE
               ? pm_unknown()
               : pm_integer(row->place.structure->scopes[row->measured_in].key))
-/* The row's own time, with that of inner loops without a timer, or the name of the loop or routine
-   that holds it. */
-static struct pm_field_value measured_cell(const void *at) {
-    const struct pm_row *row = at;
-    if (!isnan(row->measured_seconds) || row->measured_in == PM_NONE)
-        return pm_owned_text(pm_sprintf("%s%s", row->measured_with_inner ? "<" : "",
-                                        pm_seconds_text(row->measured_seconds).text));
+/* "in step/3": the row that has the figure. */
+static struct pm_field_value holder_cell(const struct pm_structure *structure, uint32_t scope) {
     enum { MOST_LETTERS = 16 };
-    const struct pm_structure *structure = row->place.structure;
-    const struct pm_scope *holder = &structure->scopes[row->measured_in];
-    char *name = pm_short_name(pm_code_name(structure, row->measured_in));
+    const struct pm_scope *holder = &structure->scopes[scope];
+    char *name = pm_short_name(pm_code_name(structure, scope));
     char *text =
         pm_sprintf("in %.*s%s", MOST_LETTERS, name, strlen(name) > MOST_LETTERS ? "~" : "");
     if (holder->depth)
@@ -132,6 +128,25 @@ static struct pm_field_value measured_cell(const void *at) {
     free(name);
     return pm_owned_text(text);
 }
+
+/* The row's own time, with that of inner loops without a timer, or the name of the loop or routine
+   that holds it. */
+static struct pm_field_value measured_cell(const void *at) {
+    const struct pm_row *row = at;
+    if (!isnan(row->measured_seconds) || row->measured_in == PM_NONE)
+        return pm_owned_text(pm_sprintf("%s%s", row->measured_with_inner ? "<" : "",
+                                        pm_seconds_text(row->measured_seconds).text));
+    return holder_cell(row->place.structure, row->measured_in);
+}
+
+PM_GETTER(row_lower_bound_in_key, struct pm_row,
+          row->lower_bound_in == PM_NONE
+              ? pm_unknown()
+              : pm_integer(row->place.structure->scopes[row->lower_bound_in].key))
+PM_GETTER(lower_bound_cell, struct pm_row,
+          row->lower_bound_in != PM_NONE
+              ? holder_cell(row->place.structure, row->lower_bound_in)
+              : pm_owned_text(pm_sprintf("%s", pm_seconds_text(row->lower_bound_seconds).text)))
 
 PM_GETTER(row_program, struct pm_row, pm_text(row->prediction->program))
 PM_GETTER(row_parameters, struct pm_row,
@@ -196,6 +211,9 @@ static const struct pm_field row_fields[] = {
      .header = "MEASURED", .cell = measured_cell},
     {"measured_with_inner", PM_YES_NO, ROW(measured_with_inner), .json_when = is_timed},
     {"measured_in_key", PM_HEX, .get = row_measured_in_key, .json_when = is_timed},
+    {"lower_bound_seconds", PM_SECONDS, ROW(lower_bound_seconds), .json_when = has_bounds,
+     .header = "LOWER BOUND", .cell = lower_bound_cell},
+    {"lower_bound_in_key", PM_HEX, .get = row_lower_bound_in_key, .json_when = has_bounds},
     {"interpolated", PM_TEXT, .get = row_interpolated, .json_when = is_interpolated},
 #define ALSO .not_in_json = true
     {"source", PM_NAME, ROW(source), ALSO, .header = "SOURCE", .dispensable = 1},
@@ -427,7 +445,7 @@ static void write_csv_rows(struct pm_csv *csv, const struct pm_prediction *predi
                        "total_seconds entries iterations resource_cycles_per_iteration "
                        "recurrence_cycles_per_iteration time_is_lower_bound "
                        "misses_are_lower_bound measured_seconds measured_with_inner "
-                       "measured_in_key");
+                       "measured_in_key lower_bound_seconds lower_bound_in_key");
     size_t first = fields.n_fields;
     add_cost_fields(&fields, "self", offsetof(struct pm_row, self), prediction, levels);
     add_cost_fields(&fields, "total", offsetof(struct pm_row, total), prediction, levels);
@@ -455,7 +473,8 @@ static void write_csv_rows(struct pm_csv *csv, const struct pm_prediction *predi
 
 void pm_report_predictions(FILE *out, const struct pm_structure *structure,
                            const struct pm_prediction *const *predictions, size_t n_predictions,
-                           const struct pm_times *times, const struct pm_report_options *options) {
+                           const struct pm_times *times, const struct pm_bounds *bounds,
+                           const struct pm_report_options *options) {
     struct pm_csv csv = {.out = out};
     struct level_names levels = {0};
     json_t *array = json_array();
@@ -463,7 +482,7 @@ void pm_report_predictions(FILE *out, const struct pm_structure *structure,
     if (options->format != PM_REPORT_JSON)
         pm_print_warnings(out, options);
     for (size_t i = 0; i < n_predictions; i++) {
-        struct pm_rows *rows = pm_rows_new(structure, predictions[i], times);
+        struct pm_rows *rows = pm_rows_new(structure, predictions[i], times, bounds);
         if (options->format == PM_REPORT_JSON) {
             json_array_append_new(array, prediction_json(structure, predictions[i], rows));
         } else if (options->format == PM_REPORT_CSV) {

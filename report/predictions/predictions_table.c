@@ -61,11 +61,13 @@ static void print_header(FILE *out, const struct pm_prediction *prediction,
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* The columns, those of the levels at the end; names that were made for them are in TITLES. */
-static struct pm_fields table_fields(const struct pm_prediction *prediction, bool measured,
-                                     char **titles) {
-    struct pm_fields fields = pm_fields_named(
-        pm_row_fields, measured ? "self_seconds self_share measured_seconds label source bound"
-                                : "self_seconds self_share label source bound");
+static struct pm_fields table_fields(const struct pm_prediction *prediction,
+                                     const struct pm_rows *rows, char **titles) {
+    char *names = pm_sprintf("self_seconds self_share %s%slabel source bound",
+                             rows->times ? "measured_seconds " : "",
+                             rows->bounds ? "lower_bound_seconds " : "");
+    struct pm_fields fields = pm_fields_named(pm_row_fields, names);
+    free(names);
     if (pm_prediction_is_interpolated(prediction))
         fields.fields[0].header = "~TIME";
     for (size_t level = 0; !prediction->without_memory && level < prediction->n_levels; level++) {
@@ -86,7 +88,7 @@ static struct pm_fields table_fields(const struct pm_prediction *prediction, boo
 static bool is_shown(const struct pm_row *row, size_t n_shown,
                      const struct pm_report_options *options) {
     return (!options->max_rows || n_shown < options->max_rows) &&
-           !(100 * row->share < options->min_percent);
+           (!(100 * row->share < options->min_percent) || !isnan(row->lower_bound_seconds));
 }
 
 /* What rows that are shown have, and a note explains. */
@@ -187,6 +189,12 @@ static void add_sums(struct pm_text_table *table, struct pm_fields fields,
 
 /* ---- notes ---------------------------------------------------------------------------------- */
 
+static void print_bounds(FILE *out, const struct pm_report_options *options) {
+    pm_print_note(out, options,
+                  "LOWER BOUND: of a loop nest, with all loops in it, if nothing missed a cache; "
+                  "`pmodel bound STORE` says more.");
+}
+
 /* Where, how and how well MEASURED was measured. */
 static void print_measured(FILE *out, const struct pm_rows *rows, const struct seen *seen,
                            const struct pm_report_options *options) {
@@ -226,11 +234,13 @@ static void print_notes(FILE *out, const struct pm_prediction *prediction,
                         const struct pm_rows *rows, const struct seen *seen,
                         const struct pm_report_options *options) {
     if (!seen->nameless && !seen->lacks_operations && !seen->misses_are_lower_bound &&
-        !prediction->n_notes && !rows->times)
+        !prediction->n_notes && !rows->times && !rows->bounds)
         return;
     fputs("notes:\n", out);
     if (rows->times)
         print_measured(out, rows, seen, options);
+    if (rows->bounds)
+        print_bounds(out, options);
     if (seen->lacks_operations)
         pm_print_note(out, options,
                       "A time marked > is a lower bound: at least 1%% of the operations in that "
@@ -253,7 +263,7 @@ void pm_write_predictions_table(FILE *out, const struct pm_prediction *predictio
     struct pm_row other = {0};
     char *titles[PM_MAX_LEVELS] = {NULL};
     struct pm_text_table *table = pm_text_table_new();
-    struct pm_fields fields = table_fields(prediction, rows->times != NULL, titles);
+    struct pm_fields fields = table_fields(prediction, rows, titles);
     pm_fields_columns(table, fields);
     struct seen seen = {0};
     size_t n_other = add_rows(table, fields, rows, options, &other, &seen);

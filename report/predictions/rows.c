@@ -224,6 +224,34 @@ static void add_times(struct pm_rows *rows, const struct pm_structure *structure
     free(owners);
 }
 
+/* ---- lower bounds ---------------------------------------------------------------------------- */
+
+/* A bound is of all loops of its nest: it stands in the outermost one's row, which others name. */
+static void add_bounds(struct pm_rows *rows, const struct pm_structure *structure,
+                       const struct pm_bounds *bounds) {
+    rows->bounds = bounds;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        rows->rows[i].lower_bound_seconds = NAN;
+        rows->rows[i].lower_bound_in = PM_NONE;
+        rows->rows[i].has_bounds = bounds != NULL;
+    }
+    for (size_t i = 0; bounds && i < bounds->n_nests; i++) {
+        const struct pm_nest_bound *nest = &bounds->nests[i];
+        double seconds = pm_nest_bound_of_original(nest);
+        uint32_t at = rows->row_of_scope[nest->scope];
+        if (at == PM_NONE || isnan(seconds))
+            continue;
+        double *sum = &rows->rows[at].lower_bound_seconds;
+        *sum = (isnan(*sum) ? 0 : *sum) + seconds;
+        for (uint32_t scope = nest->scope + 1; scope < structure->n_scopes; scope++) {
+            uint32_t row = rows->row_of_scope[scope];
+            if (structure->scopes[scope].kind == PM_SCOPE_LOOP && row != PM_NONE && row != at &&
+                pm_scope_is_inside(structure, scope, nest->scope))
+                rows->rows[row].lower_bound_in = nest->scope;
+        }
+    }
+}
+
 /* ---- order ---------------------------------------------------------------------------------- */
 
 static int compare_rows(const void *left, const void *right) {
@@ -287,13 +315,15 @@ static struct pm_row_end end_of(const struct pm_row *row, bool high) {
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 struct pm_rows *pm_rows_new(const struct pm_structure *structure,
-                            const struct pm_prediction *prediction, const struct pm_times *times) {
+                            const struct pm_prediction *prediction, const struct pm_times *times,
+                            const struct pm_bounds *bounds) {
     struct pm_rows *rows = pm_alloc(1, sizeof *rows);
     rows->members = pm_alloc(structure->n_scopes, sizeof *rows->members);
     rows->row_of_scope = pm_alloc(structure->n_scopes, sizeof *rows->row_of_scope);
     make_rows(rows, structure, prediction);
     sum_scopes(rows, structure, prediction);
     add_times(rows, structure, prediction, times);
+    add_bounds(rows, structure, bounds);
     double attributed = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
         struct pm_row *row = &rows->rows[i];

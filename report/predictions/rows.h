@@ -10,6 +10,7 @@
 #include "core/base/base.h"
 #include "core/prediction.h"
 #include "core/structure/structure.h"
+#include "core/bounds/bounds.h"
 #include "core/times.h"
 #include "report/labels/labels.h"
 
@@ -53,6 +54,9 @@ struct pm_row {
     bool measured_with_inner;    /* with loops in it that have no timer */
     uint32_t measured_in; /* the scope whose timer holds this row's time; PM_NONE: the row's own,
                              or one of whoever called the routine, or none */
+    bool has_bounds;      /* lower bounds were measured at this size */
+    double lower_bound_seconds; /* of the loop with all in it (`pmodel bound`); NAN: none */
+    uint32_t lower_bound_in;    /* the loop whose bound this loop is part of; PM_NONE */
     struct pm_row_end low, high;
 };
 
@@ -65,14 +69,16 @@ struct pm_rows {
     double unattributed_seconds;
     bool lacks_operations, time_is_lower_bound; /* the same, of the whole */
     size_t n_not_counted, n_never_executed;
-    const struct pm_times *times; /* NULL: not measured at this size */
-    double measured_seconds;      /* of the whole: of all rows, and outside them; NAN */
+    const struct pm_times *times;   /* NULL: not measured at this size */
+    double measured_seconds;        /* of the whole: of all rows, and outside them; NAN */
+    const struct pm_bounds *bounds; /* NULL: not measured at this size */
 };
 
-/* Sums up PREDICTION, which is of STRUCTURE.  TIMES, measured at the same size and fit for
-   STRUCTURE, or NULL; must outlive the rows.  Freed by pm_rows_free. */
+/* Sums up PREDICTION, which is of STRUCTURE.  TIMES and BOUNDS, measured at the same size and fit
+   for STRUCTURE, or NULL; must outlive the rows.  Freed by pm_rows_free. */
 struct pm_rows *pm_rows_new(const struct pm_structure *structure,
-                            const struct pm_prediction *prediction, const struct pm_times *times);
+                            const struct pm_prediction *prediction, const struct pm_times *times,
+                            const struct pm_bounds *bounds);
 void pm_rows_free(struct pm_rows *rows);
 
 /* The scalar fields of pm_cost_sum, all doubles. */

@@ -13,8 +13,9 @@
    the slots, and how branches on loaded values went.
 
    Both times are of the time-stamp counter between two fences; what an empty copy takes, and a
-   nest without instructions, is subtracted.  A nest that is entered in a signal handler is left
-   alone. */
+   nest without instructions, is subtracted, and of long executions the time that other processes
+   had the processor.  A copy that calls the mathematical library leaves errno as it was.  A nest
+   that is entered in a signal handler is left alone. */
 #ifndef PM_RUNTIME_BOUNDS_H
 #define PM_RUNTIME_BOUNDS_H
 

@@ -21,11 +21,12 @@ enum { WORDS = PM_BOUND_MOST_OUTCOMES / 64 };
 
 struct slot {
     uint64_t n_known; /* bytes */
+    uint64_t address; /* that they are from */
     uint8_t bytes[PM_BOUND_SLOT_BYTES];
 };
 
 struct branch {
-    uint64_t n; /* outcomes; at most PM_BOUND_MOST_OUTCOMES */
+    uint64_t n; /* outcomes; at most pm_bound_watch_file.most_outcomes */
     uint64_t outcomes[WORDS];
 };
 
@@ -90,17 +91,21 @@ static void record_access(uint32_t number, uint64_t address) {
     if (is_known[number])
         return;
     is_known[number] = true;
-    if (access->size_bytes > slot->n_known)
+    if (access->size_bytes == 0 && slot->address == 0) /* a store */
+        slot->address = address;
+    if (access->size_bytes > slot->n_known) {
+        slot->address = address;
         slot->n_known = read_bytes(slot->bytes, address, access->size_bytes);
+    }
     close_report(access->block);
 }
 
 static void record_branch(uint32_t number, uint64_t taken) {
     struct branch *branch = &recorded[number];
-    if (branch->n == PM_BOUND_MOST_OUTCOMES)
+    if (branch->n >= file->most_outcomes)
         return;
     branch->outcomes[branch->n / 64] |= taken << branch->n % 64;
-    if (++branch->n == PM_BOUND_MOST_OUTCOMES)
+    if (++branch->n == file->most_outcomes)
         close_report(branches[number].block);
 }
 
@@ -123,7 +128,8 @@ static bool is_sound(const struct pm_bound_watch_file *in, uint64_t n_bytes) {
     uint64_t all = sizeof *in + (uint64_t)in->n_accesses * sizeof *accesses +
                    (uint64_t)in->n_branches * sizeof *branches +
                    (uint64_t)in->n_blocks * sizeof *blocks;
-    if (in->version != PM_BOUND_VERSION || all != n_bytes)
+    if (in->version != PM_BOUND_VERSION || all != n_bytes ||
+        in->most_outcomes > PM_BOUND_MOST_OUTCOMES)
         return false;
     const struct pm_bound_watched_access *table = (const void *)(in + 1);
     for (uint32_t i = 0; i < in->n_accesses; i++)

@@ -27,6 +27,8 @@ enum {
     N_WORDS = HORIZON / 64,
     LEAST_ITERATIONS = 12,
     MOST_ITERATIONS = 640,
+    MOST_WITH_MISSES = 100000, /* nodes in all iterations, where these do not repeat themselves */
+    LEAST_WITH_MISSES = 128,   /* iterations, however long */
     MOST_PERIOD = 24,
     HISTORY = 32, /* iterations that waits reach back, a power of two above the longest distance */
 };
@@ -86,6 +88,7 @@ struct core {
     double in_flight;
     double first_allocation, last_result;
     double *node_units; /* of the node that is executed: where busy cycles of units are added up */
+    struct pm_misses_under_way *misses; /* NULL: all loads hit */
 };
 
 /* ---- units ----------------------------------------------------------------------------------- */
@@ -251,6 +254,9 @@ static double run_iteration(struct core *core, unsigned iteration, double *unit_
         if (unit_cycles)
             core->node_units = &unit_cycles[i * PM_MACHINE_MAX_UNITS];
         begun[i] = execute(core, node, ready);
+        if (core->misses && node->is_load && node->reference != PM_NONE)
+            begun[i] = pm_load_begun(core->misses, &core->limits->misses[node->reference],
+                                     iteration, begun[i]);
         double done = later(begun[i] + node->latency_cycles, allocated + 1);
         core->last_result = later(core->last_result, done);
         retired = pass(&core->retirement, core->limits->retire_slots, node->slots, done);
@@ -304,6 +310,18 @@ static void prepare(struct core *core, const struct pm_dep_graph *graph) {
     core->flight_mask = n_flights - 1;
 }
 
+static struct pm_misses_under_way *misses_of(const struct pm_window_limits *limits) {
+    if (!limits->misses)
+        return NULL;
+    struct pm_misses_under_way *misses = pm_alloc(1, sizeof *misses);
+    misses->n_levels = limits->machine->n_levels;
+    for (size_t l = 0; l < misses->n_levels; l++) {
+        uint32_t most = limits->machine->levels[l].misses_in_flight;
+        misses->most[l] = most > PM_MOST_IN_FLIGHT ? PM_MOST_IN_FLIGHT : most;
+    }
+    return misses;
+}
+
 void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
                         struct pm_window_result *result) {
     struct core core = {.graph = graph, .limits = limits};
@@ -311,12 +329,15 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     if (graph->n_nodes == 0)
         return;
     prepare(&core, graph);
+    core.misses = misses_of(limits);
     double filling = graph->slots > 0 ? 2 * limits->window_slots / graph->slots : 0;
     unsigned full = LEAST_ITERATIONS + (unsigned)fmin(filling, MOST_ITERATIONS / 2.0);
     unsigned repeated = (unsigned)fmin(12, 4 + filling), every = filling < 4 ? 2 : 8;
     unsigned most = limits->iterations > 0 ? (unsigned)ceil(limits->iterations) : MOST_ITERATIONS;
     if (limits->iterations > MOST_ITERATIONS)
         most = MOST_ITERATIONS;
+    if (core.misses && graph->n_nodes > MOST_WITH_MISSES / MOST_ITERATIONS)
+        most = (unsigned)fmax(LEAST_WITH_MISSES, MOST_WITH_MISSES / (double)graph->n_nodes);
     struct end *ends = pm_alloc(most, sizeof *ends);
     unsigned n = 0, period = 0;
     while (n < most && period == 0) {
@@ -324,7 +345,7 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
         ends[n].allocated = core.allocation.cycle;
         if (n++ == 0)
             result->alone_cycles = core.last_result - core.first_allocation;
-        if (n >= LEAST_ITERATIONS && n % every == 0)
+        if (n >= LEAST_ITERATIONS && n % every == 0 && !core.misses)
             period = find_period(ends, n, repeated, n >= full, limits->least_cycles);
     }
     double begin = core.first_allocation, end = ends[n - 1].retired;
@@ -336,6 +357,7 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     for (size_t i = 0; result->unit_cycles && i < graph->n_nodes * PM_MACHINE_MAX_UNITS; i++)
         result->unit_cycles[i] /= n;
     free(ends);
+    free(core.misses);
     free(core.units);
     free(core.begun);
     free(core.flights);

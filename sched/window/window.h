@@ -7,6 +7,7 @@
 #define PM_WINDOW_H
 
 #include "sched/graph/graph.h"
+#include "sched/window/misses.h"
 
 /* What limits the core; 0: nothing does. */
 struct pm_window_limits {
@@ -20,6 +21,8 @@ struct pm_window_limits {
     double least_cycles; /* a bound: an iteration takes no less; 0 unknown */
     double
         iterations; /* the path is passed so often; 0: until the time of an iteration is steady */
+    const struct pm_load_misses *misses; /* per reference of the path; NULL: all loads hit */
+    const struct pm_machine *machine;    /* with MISSES: how many can be under way */
 };
 
 struct pm_window_result {

@@ -16,6 +16,7 @@ normal='function tidy(text) {
         gsub(/\*?-?(0x[0-9a-f]+)?\([^)]*\)/, "M", text)
         if (text ~ /^ *j/) sub(/[ \t]+(0x)?[0-9a-f]+$/, "", text)
         gsub(/[ \t]+/, " ", text); sub(/^ /, "", text); sub(/ $/, "", text)
+        if (text ~ /^ *call[ \t]+(0x)?[0-9a-f]+/) text = "call"
         sub(/,p[nt]$/, "", text)
         return text
     }'

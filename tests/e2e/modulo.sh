@@ -5,7 +5,7 @@
 # shellcheck source=tests/truth/tools.sh
 . "$TOP/tests/truth/tools.sh"
 # shellcheck disable=SC2034 # truth_tool reads it
-TRUTH_LIBRARIES="machines sched fit" TRUTH_FOREIGN=-lglpk
+TRUTH_LIBRARIES="machines sched fit" TRUTH_LINK=-lglpk
 
 check "the comparison builds" truth_tool modulo_programs
 machine() { echo "$TOP/machines/$1.conf"; }

@@ -212,12 +212,12 @@ check "time: a loop that calls the mathematical library all the time is timed" b
     test \$(sqlite3 caller.pmdb \"select entries from time join scope on scope = id
         where kind = 'loop'\") = 1.0"
 cat >leaf.c <<'END'
-__attribute__((noipa)) static long leaf(long x) { return x + 1; }
+__attribute__((noipa)) static unsigned long leaf(unsigned long x) { return x * x * x + 1; }
 int main(void) {
-    long sum = 0;
-    for (int i = 0; i < 100000000; i++)
+    unsigned long sum = 0;
+    for (int i = 0; i < 40000000; i++)
         sum = leaf(sum);
-    return sum < 0;
+    return sum == 1;
 }
 END
 gcc -O2 -g -o leaf leaf.c

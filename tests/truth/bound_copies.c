@@ -42,9 +42,13 @@ static const char *way_of(const struct pm_lifted *lifted, const struct pm_bound_
         return "replayed";
     if (insn->control == PM_CONTROL_JUMP)
         return "jump";
-    const struct pm_bound_access *access =
-        insn->n_memory > 0 ? access_of(plan, nest, lifted->insn_references[k]) : NULL;
-    if (!access || (access->load_slot == PM_NONE && access->store_slot == PM_NONE))
+    const struct pm_bound_access *access = NULL;
+    for (uint32_t r = lifted->insn_references[k]; r < lifted->insn_references[k + 1]; r++) {
+        const struct pm_bound_access *of = access_of(plan, nest, r);
+        if (of && pm_bound_slot_of(of) != PM_NONE)
+            access = of;
+    }
+    if (!access)
         return "same";
     return access->load_slot != PM_NONE && access->store_slot != PM_NONE &&
                    access->load_slot != access->store_slot
@@ -54,11 +58,8 @@ static const char *way_of(const struct pm_lifted *lifted, const struct pm_bound_
 
 static void put_insns(const struct pm_lifted *lifted, const struct pm_bound_plan *plan,
                       const struct pm_bound_nest *nest, size_t number) {
-    const struct pm_structure *structure = lifted->structure;
-    for (uint32_t b = 0; b < structure->n_blocks; b++) {
-        const struct pm_block_code *code = &lifted->block_codes[b];
-        if (!pm_is_in_loop(structure, b, nest->loop))
-            continue;
+    for (uint32_t i = nest->first_block; i < nest->first_block + nest->n_blocks; i++) {
+        const struct pm_block_code *code = &lifted->block_codes[plan->blocks[i]];
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
             printf("insn %zu 0x%" PRIx64 " %s\n", number, (uint64_t)lifted->insns[k].address,
                    way_of(lifted, plan, nest, k));
@@ -81,7 +82,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "bound_copies: %s\n", argc == 3 ? err.text : "FILE FOLDER");
         return 2;
     }
-    struct pm_bound_plan *plan = pm_plan_bounds(lifted, NULL);
+    struct pm_bound_plan *plan = pm_plan_bounds(lifted, &(struct pm_bound_wishes){0});
     pm_live_set *live = pm_bound_liveness(lifted, plan);
     size_t n_impossible = 0;
     for (size_t i = 0; i < plan->n_nests; i++) {

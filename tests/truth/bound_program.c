@@ -28,9 +28,10 @@ static bool record(struct work *work, struct pm_error *err) {
                                             .runtime_path = work->runtime,
                                             .bounds = work->plan,
                                             .watched = watched};
-    bool good = pm_instrument(work->lifted, &options, work->copy, err) &&
-                pm_bound_write_watch_file(work->file, work->lifted, work->plan, watched,
-                                          pm_placement_hash(work->structure), err);
+    bool good =
+        pm_instrument(work->lifted, &options, work->copy, err) &&
+        pm_bound_write_watch_file(work->file, work->lifted, work->plan, watched,
+                                  pm_placement_hash(work->structure), PM_BOUND_MOST_OUTCOMES, err);
     free(watched);
     return good;
 }
@@ -65,16 +66,19 @@ static bool measure(struct work *work, const struct pm_raw *raw, struct pm_error
     struct pm_bound_entry *entries = pm_alloc(plan->n_nests, sizeof *entries);
     struct pm_bound_outcomes *outcomes = pm_alloc(plan->n_replayed, sizeof *outcomes);
     size_t n = 0;
-    for (size_t i = 0; i < plan->n_replayed; i++)
-        outcomes[i] = (struct pm_bound_outcomes){.bits = raw->recorded.branches[i].words,
-                                                 .n = (uint32_t)raw->recorded.branches[i].n,
-                                                 .executions = raw->recorded.branches[i].n};
+    for (size_t i = 0; i < plan->n_replayed; i++) {
+        const struct pm_raw_outcomes *branch = &raw->recorded.branches[plan->recorded_branches[i]];
+        outcomes[i] = (struct pm_bound_outcomes){
+            .bits = branch->words, .n = (uint32_t)branch->n, .executions = branch->n};
+    }
     for (size_t i = 0; i < plan->n_nests; i++) {
-        const struct pm_bound_nest *nest = &plan->nests[i];
+        struct pm_bound_nest *nest = &plan->nests[i];
+        if (raw->recorded.n_slots > 0)
+            pm_bound_place_across(work->lifted, work->plan, nest, &raw->recorded.slots->address,
+                                  sizeof *raw->recorded.slots);
         uint8_t *slots = pm_alloc(nest->slot_bytes, 1);
-        for (uint32_t s = nest->first_slot; s < nest->first_slot + nest->n_slots; s++)
-            memcpy(slots + plan->slots[s].offset, raw->recorded.slots[s].bytes,
-                   plan->slots[s].size_bytes);
+        pm_bound_fill_slots(plan, nest, raw->recorded.n_slots ? raw->recorded.slots->bytes : NULL,
+                            sizeof *raw->recorded.slots, slots);
         struct pm_bound_request request = {
             .lifted = work->lifted,
             .live = live,
@@ -114,7 +118,7 @@ int main(int argc, char **argv) {
                 (argc < 6 || (raw = pm_raw_read(argv[5], &err)));
     if (good) {
         work.structure = pm_lifted_structure(work.lifted);
-        work.plan = pm_plan_bounds(work.lifted, NULL);
+        work.plan = pm_plan_bounds(work.lifted, &(struct pm_bound_wishes){0});
         work.runtime = argv[2];
         work.copy = argv[3];
         work.file = argv[4];

@@ -19,20 +19,18 @@ show() {
 }
 
 # truth_tool NAME [FILE...]: builds NAME.c of this folder, with other files of it, into $TMP. The C library stands before the runtime,
-# so that the runtime's wrappers of pthread_create and the like are not taken for the originals. TRUTH_LIBRARIES: more of our own;
-# TRUTH_FOREIGN: more of others (-lglpk).
+# so that the runtime's wrappers of pthread_create and the like are not taken for the originals. TRUTH_LIBRARIES: more of our own; TRUTH_LINK: others.
 truth_tool() {
-    local name=$1 own_library libraries own=() foreign
+    local name=$1 own_library libraries own=()
     shift
     for own_library in ${TRUTH_LIBRARIES-} core binlift; do
         own+=("$BUILD/libpm_$own_library.a")
     done
-    read -ra libraries <"$BUILD/ldlibs"
-    read -ra foreign <<<"${TRUTH_FOREIGN-}"
+    read -ra libraries <<<"$(cat "$BUILD/ldlibs") ${TRUTH_LINK-}"
     build_once "truth $name" "$TMP/$name" \
         gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$TOP" -fopenmp -o "$TMP/$name" \
         "$TOP/tests/truth/$name.c" "${@/#/$TOP/tests/truth/}" -Wl,--start-group "${own[@]}" \
-        -Wl,--end-group "${libraries[@]}" "${foreign[@]}" -lpthread -ldl -lc \
+        -Wl,--end-group "${libraries[@]}" -lpthread -ldl -lc \
         "$BUILD"/libpm_runtime.a
 }
 

@@ -38,9 +38,9 @@ static int tear_down(void **state) {
 static char *report(const struct example *example, const struct pm_report_options *options) {
     const struct pm_prediction *predictions[] = {example->prediction};
     char *text;
-    CAPTURE(
-        text, out,
-        pm_report_predictions(out, example->structure, predictions, 1, example->times, options));
+    CAPTURE(text, out,
+            pm_report_predictions(out, example->structure, predictions, 1, example->times, NULL,
+                                  options));
     return text;
 }
 
@@ -62,7 +62,8 @@ static double cost_at(const struct pm_cost_sum *cost, size_t i) {
 
 static void rows_add_up_to_the_whole(void **state) {
     struct example *example = *state;
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    struct pm_rows *rows =
+        pm_rows_new(example->structure, example->prediction, example->times, NULL);
     const struct pm_cost_sum *whole = &example->prediction->scopes[0].total;
     struct pm_cost_sum sum = {0};
     double seconds = 0, share = 0;
@@ -85,7 +86,8 @@ static void rows_add_up_to_the_whole(void **state) {
 
 static void folded_loops_and_inlined_code_are_one_row(void **state) {
     struct example *example = *state;
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    struct pm_rows *rows =
+        pm_rows_new(example->structure, example->prediction, example->times, NULL);
     const struct pm_row *row = row_of(rows, SCOPE_I_VECTOR);
     assert_ptr_equal(row, row_of(rows, SCOPE_I_REMAINDER));
     assert_ptr_equal(row, row_of(rows, SCOPE_SQUARE));
@@ -106,7 +108,8 @@ static void folded_loops_and_inlined_code_are_one_row(void **state) {
 static void a_fold_that_never_ends_is_not_followed_for_ever(void **state) {
     struct example *example = *state;
     example->structure->scopes[SCOPE_I_VECTOR].fold = SCOPE_I_REMAINDER;
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    struct pm_rows *rows =
+        pm_rows_new(example->structure, example->prediction, example->times, NULL);
     assert_true(rows->n_rows > 0);
     pm_rows_free(rows);
 }
@@ -132,7 +135,8 @@ static void time_in_no_scope_gets_a_row(void **state) {
 static void code_without_iterations_has_unknown_rates(void **state) {
     struct example *example = *state;
     example->prediction->scopes[SCOPE_K].iterations = 0;
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    struct pm_rows *rows =
+        pm_rows_new(example->structure, example->prediction, example->times, NULL);
     assert_true(isnan(row_of(rows, SCOPE_K)->iterations));
     assert_true(isnan(row_of(rows, SCOPE_K)->misses_per_iteration[0]));
     pm_rows_free(rows);
@@ -455,7 +459,7 @@ static void csv_of_two_machines_has_the_levels_of_both(void **state) {
     const struct pm_prediction *predictions[] = {example->prediction, other};
     char *text;
     CAPTURE(text, out,
-            pm_report_predictions(out, example->structure, predictions, 2, NULL,
+            pm_report_predictions(out, example->structure, predictions, 2, NULL, NULL,
                                   &(struct pm_report_options){.format = PM_REPORT_CSV}));
     const char *at = text;
     static char names[MAX_FIELDS][128], fields[MAX_FIELDS][128];
@@ -499,7 +503,8 @@ static void add_times(struct example *example) {
 static void measured_times_of_rows_add_up_to_the_whole(void **state) {
     struct example *example = *state;
     add_times(example);
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    struct pm_rows *rows =
+        pm_rows_new(example->structure, example->prediction, example->times, NULL);
     double sum = example->times->outside_seconds;
     for (size_t i = 0; i < rows->n_rows; i++)
         sum += isnan(rows->rows[i].measured_seconds) ? 0 : rows->rows[i].measured_seconds;
@@ -524,7 +529,8 @@ static void folded_loops_are_timed_as_one(void **state) {
     example->times->n_scopes = 4;
     *PM_PUSH(example->times, scopes) = (struct pm_scope_time){SCOPE_I_VECTOR, 0.2, 9, 1};
     *PM_PUSH(example->times, scopes) = (struct pm_scope_time){SCOPE_I_REMAINDER, 0.03, 9, 1};
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    struct pm_rows *rows =
+        pm_rows_new(example->structure, example->prediction, example->times, NULL);
     const struct pm_row *row = row_of(rows, SCOPE_I_VECTOR);
     assert_near(row->measured_seconds, 0.23, 1e-15);
     assert_int_equal(row->measured_in, PM_NONE);
@@ -639,7 +645,8 @@ static void add_ends(const struct example *example) {
 static void a_row_is_between_both_ends_of_the_prediction(void **state) {
     struct example *example = *state;
     add_ends(example);
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    struct pm_rows *rows =
+        pm_rows_new(example->structure, example->prediction, example->times, NULL);
     for (size_t i = 0; i < rows->n_rows; i++) {
         const struct pm_row *row = &rows->rows[i];
         struct pm_row_end low = row->low, high = row->high;
@@ -655,7 +662,7 @@ static void a_row_is_between_both_ends_of_the_prediction(void **state) {
     /* What lies on the wrong side does not make the interval exclude the prediction. */
     example->prediction->low->scopes[SCOPE_J].self.cycles *= 100;
     pm_rows_free(rows);
-    rows = pm_rows_new(example->structure, example->prediction, example->times);
+    rows = pm_rows_new(example->structure, example->prediction, example->times, NULL);
     const struct pm_row *row = row_of(rows, SCOPE_J);
     assert_near(row->low.seconds, row->seconds, 1e-12);
     pm_rows_free(rows);

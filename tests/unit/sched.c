@@ -125,7 +125,7 @@ static struct program make_memory_loop(uint8_t kind, uint32_t distance) {
 
 static void expect_recurrence(struct program p, const char *machine,
                               enum pm_unknown_dependences dependences, double cycles) {
-    p.dependences = dependences;
+    p.options.dependences = dependences;
     const struct pm_scope_prediction *s = predict(&p, machine);
     assert_near(s[SCOPE_INNER].recurrence_cycles_per_iteration, cycles);
     free_program(&p);

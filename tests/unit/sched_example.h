@@ -22,7 +22,7 @@ struct program {
     struct pm_machine *machine;
     struct pm_prediction *prediction;
     uint32_t filling; /* block that gets the next operation */
-    enum pm_unknown_dependences dependences;
+    struct pm_predict_options options;
 };
 
 static struct pm_scope *add_scope(struct pm_structure *s, int kind, uint32_t parent,
@@ -172,7 +172,7 @@ __attribute__((unused)) static const struct pm_scope_prediction *predict(struct 
                                                                          const char *machine) {
     use_machine(p, machine);
     struct pm_error err = {0};
-    p->prediction = pm_predict(p->structure, &p->profile, p->machine, p->dependences, &err);
+    p->prediction = pm_predict(p->structure, &p->profile, p->machine, &p->options, &err);
     if (!p->prediction)
         fail_msg("%s", err.text);
     return p->prediction->scopes;

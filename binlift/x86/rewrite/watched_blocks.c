@@ -18,8 +18,8 @@ enum { JUMP = 0xe9 };
 struct pm_watched {
     uint32_t *labels;            /* per basic block: its copy with reports; PM_NONE: it has none */
     struct pm_code_place *jumps; /* per basic block that has one: the jump there */
-    uint32_t *accesses; /* per reference: in the plan, of those that load from slots; PM_NONE */
-    uint32_t *branches; /* per instruction: in the plan's replayed ones; PM_NONE */
+    uint32_t *accesses;          /* per reference: in the plan, of those that have slots; PM_NONE */
+    uint32_t *branches;          /* per instruction: in the plan's replayed ones; PM_NONE */
 };
 
 static uint32_t *unknown(size_t n) {
@@ -52,10 +52,10 @@ void pm_x86_find_watched(struct pm_rewrite *rewrite) {
     watched->accesses = unknown(lifted->structure->n_references);
     watched->branches = unknown(lifted->n_insns);
     for (uint32_t i = 0; i < plan->n_accesses; i++)
-        if (plan->accesses[i].load_slot != PM_NONE)
+        if (plan->accesses[i].recorded == i)
             watched->accesses[plan->accesses[i].reference] = i;
     for (uint32_t i = 0; i < plan->n_replayed; i++)
-        watched->branches[plan->replayed[i]] = i;
+        watched->branches[plan->replayed[i]] = plan->recorded_branches[i];
     for (size_t b = 0; b < n; b++)
         if (rewrite->plan->block_moves[b] && has_reports(lifted, watched, &lifted->block_codes[b]))
             watched->labels[b] = pm_code_new_labels(&rewrite->code, 1);
@@ -82,7 +82,7 @@ void pm_x86_put_watched_jump(struct pm_rewrite *rewrite, uint32_t block) {
     pm_code_relative(&rewrite->code, pm_to_label(rewrite->watched->labels[block]), 4);
 }
 
-static void put_load_report(struct pm_rewrite *rewrite, uint32_t k) {
+static void put_access_report(struct pm_rewrite *rewrite, uint32_t k) {
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_insn *insn = &lifted->insns[k];
     struct pm_code *code = &rewrite->code;
@@ -129,7 +129,7 @@ void pm_x86_put_watched(struct pm_rewrite *rewrite, uint32_t block, struct pm_ta
     uint32_t branch = rewrite->watched->branches[last];
     pm_code_bind(&rewrite->code, rewrite->watched->labels[block]);
     for (uint32_t k = code->first_insn; k <= last; k++) {
-        put_load_report(rewrite, k);
+        put_access_report(rewrite, k);
         if (k == last && branch != PM_NONE)
             put_outcome(rewrite, k, branch, taken, behind(rewrite, block));
         else if (!lifted->insns[k].is_nop)

@@ -11,7 +11,14 @@
 #include "core/base/base.h"
 #include "machines/probe/instructions/private.h"
 
-enum { CHAIN = 12, MOST_FILLING = 1400, TRIES = 10 /* when others use the core */ };
+enum {
+    CHAIN = 12,
+    LEAST_FILLING = 16,
+    MOST_FILLING = 1400,
+    TRIES = 10,  /* when others use the core */
+    TIMINGS = 2, /* of a turn, of which the least counts: what disturbs only takes longer */
+    SEARCHES = 3,
+};
 static const double MUCH_LESS = 0.8; /* between a half and all */
 
 /* Fillings that need no register of their own, so that no register file is full before the window
@@ -30,18 +37,22 @@ static double turn_cycles(struct pm_clock *clock, const char *instruction, unsig
                               : instruction;
     struct pm_probe_loop *loop = pm_probe_loop_of(body, CHAIN + filling);
     double cycles = NAN;
-    for (int i = 0; i < TRIES && loop && isnan(cycles) && pm_probe_loop_can_run(loop); i++) {
+    int left = TIMINGS;
+    for (int i = 0; i < TRIES && loop && left && pm_probe_loop_can_run(loop); i++) {
         struct pm_timing timing = pm_cycles(clock, pm_probe_loop_run, loop, &effort);
-        if (timing.undisturbed)
-            cycles = timing.cycles.estimate;
+        if (!timing.undisturbed)
+            continue;
+        cycles = fmin(cycles, timing.cycles.estimate); /* of a number and NAN the number */
+        left--;
     }
     pm_probe_loop_free(loop);
     free(body);
     return cycles;
 }
 
-static struct pm_estimate window_with(struct pm_clock *clock, const char *instruction) {
-    unsigned low = 16, high = MOST_FILLING;
+/* Unknown if the search ends at an end of its range: a turn was disturbed, and it went astray. */
+static struct pm_estimate search_window(struct pm_clock *clock, const char *instruction) {
+    unsigned low = LEAST_FILLING, high = MOST_FILLING;
     /* A turn of which nothing overlaps takes the chain, and then what is left of the filling. */
     double alone = turn_cycles(clock, instruction, MOST_FILLING);
     if (isnan(alone))
@@ -55,6 +66,8 @@ static struct pm_estimate window_with(struct pm_clock *clock, const char *instru
         else
             high = middle;
     }
+    if (low == LEAST_FILLING || high == MOST_FILLING)
+        return pm_estimate_unknown();
     /* Between all of the next chain in the window and its first instruction. */
     return (struct pm_estimate){low, low + CHAIN / 2.0, high + 2.0 * CHAIN};
 }
@@ -64,13 +77,24 @@ static int by_estimate(const void *a, const void *b) {
     return PM_COMPARE(x->estimate, y->estimate);
 }
 
+/* The middle one of those that are known. */
+static struct pm_estimate middle_of(struct pm_estimate *windows, size_t n) {
+    size_t n_known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(windows[i].estimate))
+            windows[n_known++] = windows[i];
+    if (n_known == 0)
+        return pm_estimate_unknown();
+    qsort(windows, n_known, sizeof *windows, by_estimate);
+    return windows[n_known / 2];
+}
+
 struct pm_estimate pm_measure_window(struct pm_clock *clock) {
-    struct pm_estimate windows[N_FILLINGS];
+    struct pm_estimate windows[N_FILLINGS], searches[SEARCHES];
     for (int i = 0; i < N_FILLINGS; i++) {
-        windows[i] = window_with(clock, FILLINGS[i]);
-        if (isnan(windows[i].estimate))
-            return windows[i];
+        for (int k = 0; k < SEARCHES; k++)
+            searches[k] = search_window(clock, FILLINGS[i]);
+        windows[i] = middle_of(searches, SEARCHES);
     }
-    qsort(windows, N_FILLINGS, sizeof *windows, by_estimate);
-    return windows[N_FILLINGS / 2];
+    return middle_of(windows, N_FILLINGS);
 }

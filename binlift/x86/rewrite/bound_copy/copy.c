@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, VECTORS = 0xffff, CALL = 0xe8, LEA = 0x8d };
 
 /* A field that tells of a place outside the copy. */
 struct outer_field {
@@ -20,14 +20,18 @@ struct copying {
     const struct pm_bound_request *request;
     const struct pm_lifted *lifted;
     struct pm_bound_copy *copy;
-    struct pm_code code;        /* label i: basic block i of the nest, and one for all exits */
-    PM_ARRAY(uint32_t, blocks); /* ascending */
+    struct pm_code code; /* label i: basic block i of the nest, and one for each kind of exit */
+    const uint32_t *blocks;
+    size_t n_blocks;
     PM_ARRAY(struct outer_field, outer_fields);
     struct pm_replayed_branch *replayed; /* of the nest, as in the plan */
     pm_live_set free_registers;          /* that no instruction of the nest touches, and no
                                             replayed branch has */
     pm_live_set replay_registers;
-    uint32_t exit_label;
+    uint64_t free_vectors; /* the same of vectors */
+    bool vex;              /* some instruction of the nest is encoded so */
+    uint32_t done_label;   /* the nest's end … */
+    uint32_t over_label;   /* … and where the nest itself never went */
     bool possible;
 };
 
@@ -37,19 +41,23 @@ static const struct pm_block_code *code_of(const struct copying *c, size_t i) {
     return &c->lifted->block_codes[c->blocks[i]];
 }
 
-static void list_blocks(struct copying *c) {
-    const struct pm_structure *structure = c->lifted->structure;
-    uint32_t loop = c->request->nest->loop;
-    const struct pm_routine *routine = &structure->routines[structure->scopes[loop].routine];
-    for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++)
-        if (pm_is_in_loop(structure, b, loop))
-            *PM_PUSH(c, blocks) = b;
+/* The number of BLOCK in the nest; n_blocks: it is not in it. */
+static size_t index_of(const struct copying *c, uint32_t block) {
+    size_t i = PM_LOWER_BOUND(c->n_blocks, k, c->blocks[k] < block);
+    return i < c->n_blocks && c->blocks[i] == block ? i : c->n_blocks;
 }
 
+/* Outside the nest, and neither in its loop nor in what it calls, is its end. */
 static struct pm_target target_of(const struct copying *c, uint64_t address) {
-    uint32_t block = pm_block_at(c->lifted, address);
-    size_t i = PM_LOWER_BOUND(c->n_blocks, k, c->blocks[k] < block);
-    return pm_to_label(i < c->n_blocks && c->blocks[i] == block ? (uint32_t)i : c->exit_label);
+    const struct pm_structure *structure = c->lifted->structure;
+    uint32_t block = pm_block_at(c->lifted, address), loop = c->request->nest->loop;
+    size_t i = block == PM_NONE ? c->n_blocks : index_of(c, block);
+    if (i < c->n_blocks)
+        return pm_to_label((uint32_t)i);
+    bool is_end = block != PM_NONE &&
+                  structure->blocks[block].routine == structure->scopes[loop].routine &&
+                  !pm_is_in_loop(structure, block, loop);
+    return pm_to_label(is_end ? c->done_label : c->over_label);
 }
 
 /* The access of reference R; NULL: it is none of the nest's. */
@@ -69,14 +77,23 @@ static struct pm_target slot_of(const struct copying *c, uint32_t slot) {
 static unsigned lowest(pm_live_set set) { return (unsigned)__builtin_ctzll(set); }
 
 static void find_free_registers(struct copying *c) {
+    const struct pm_isa *isa = c->lifted->isa;
     pm_live_set touched = PM_LIVE_BIT(PM_RSP);
+    uint64_t touched_vectors = 0;
+    if (c->request->nest->n_library > 0) {
+        touched |= pm_live_from(isa->all_registers) & ~pm_live_from(isa->callee_saved);
+        touched_vectors = isa->all_registers.vector;
+    }
     for (size_t i = 0; i < c->n_blocks; i++)
         for (uint32_t k = code_of(c, i)->first_insn;
              k < code_of(c, i)->first_insn + code_of(c, i)->n_insns; k++) {
             const struct pm_registers *registers = c->lifted->insns[k].registers;
             touched |= pm_live_from(registers->uses) | pm_live_from(registers->defs);
+            touched_vectors |= registers->uses.vector | registers->defs.vector;
+            c->vex |= pm_x86_is_vex(pm_insn_bytes(c->lifted, k), c->lifted->insns[k].length);
         }
     c->free_registers = PM_LIVE_REGISTERS & ~touched;
+    c->free_vectors = VECTORS & ~touched_vectors;
 }
 
 static bool is_apart(const struct pm_bound_access *access) {
@@ -92,26 +109,57 @@ static bool has_apart(const struct copying *c) {
     return false;
 }
 
-/* One register stays for loads and stores that are apart. */
+/* How often the branch is executed in one execution of the nest, as far as that is known. */
+static uint64_t executions_of(const struct copying *c, uint32_t i) {
+    const struct pm_bound_outcomes *outcomes = c->request->recorded.outcomes;
+    return outcomes ? outcomes[i].executions : 0;
+}
+
+/* Of branches without a register the one that is executed most often. */
+static struct pm_replayed_branch *next_branch(struct copying *c) {
+    struct pm_replayed_branch *found = NULL;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < c->request->nest->n_replayed; i++)
+        if (c->replayed[i].place == PM_REPLAY_IN_MEMORY && (!found || executions_of(c, i) > most)) {
+            found = &c->replayed[i];
+            most = executions_of(c, i);
+        }
+    return found;
+}
+
+/* One register stays for loads and stores that are apart.  In memory a branch waits for the one
+   before, six cycles: those that are executed most often get registers first. */
+static void give_registers(struct copying *c) {
+    struct pm_replayed_branch *branch;
+    pm_live_set given = c->free_registers;
+    if (given && has_apart(c))
+        given &= given - 1;
+    for (; given && (branch = next_branch(c)); given &= given - 1) {
+        branch->place = PM_REPLAY_IN_REGISTER;
+        branch->reg = (uint8_t)lowest(given);
+        c->replay_registers |= given & -given;
+    }
+    for (; c->free_vectors && (branch = next_branch(c)); c->free_vectors &= c->free_vectors - 1) {
+        branch->place = PM_REPLAY_IN_VECTOR;
+        branch->reg = (uint8_t)lowest(c->free_vectors);
+    }
+    c->free_registers &= ~c->replay_registers;
+}
+
 static void plan_replays(struct copying *c) {
     const struct pm_bound_nest *nest = c->request->nest;
     uint32_t state = c->copy->first_replay;
     c->replayed = pm_alloc(nest->n_replayed, sizeof *c->replayed);
-    pm_live_set given = c->free_registers;
-    if (given && has_apart(c))
-        given &= given - 1;
     for (uint32_t i = 0; i < nest->n_replayed; i++) {
         uint32_t insn = c->request->plan->replayed[nest->first_replayed + i];
         struct pm_replayed_branch *branch = &c->replayed[i];
         branch->state = pm_to_address(state + i * sizeof(struct pm_bound_replay));
         branch->taken = target_of(c, c->lifted->insns[insn].target);
-        branch->reg = given ? (uint8_t)lowest(given) : PM_REGISTER_NONE;
+        branch->vex = c->vex;
         branch->refill = pm_code_new_labels(&c->code, 2);
         branch->again = branch->refill + 1;
-        c->replay_registers |= given & -given;
-        given &= given - 1;
     }
-    c->free_registers &= ~c->replay_registers;
+    give_registers(c);
 }
 
 /* A register whose value nobody needs around instruction K; PM_REGISTER_NONE. */
@@ -200,11 +248,20 @@ static bool is_in_slot(const struct pm_bound_access *access) {
     return access && (access->load_slot != PM_NONE || access->store_slot != PM_NONE);
 }
 
+/* A push has one that is kept, besides. */
+static const struct pm_bound_access *access_in_slot(const struct copying *c, uint32_t k) {
+    for (uint32_t r = c->lifted->insn_references[k]; r < c->lifted->insn_references[k + 1]; r++) {
+        const struct pm_bound_access *access = access_of(c, r);
+        if (is_in_slot(access))
+            return access;
+    }
+    return NULL;
+}
+
 static void put_plain(struct copying *c, uint32_t k) {
     const struct pm_insn *insn = &c->lifted->insns[k];
-    const struct pm_bound_access *access =
-        insn->n_memory > 0 ? access_of(c, c->lifted->insn_references[k]) : NULL;
-    if (is_in_slot(access))
+    const struct pm_bound_access *access = access_in_slot(c, k);
+    if (access)
         put_access(c, k, access);
     else if (insn->n_memory == 0 && pm_x86_is_prefetch(pm_insn_bytes(c->lifted, k), insn->length))
         put_redirected(c, k, pm_to_address(0));
@@ -221,6 +278,43 @@ static uint32_t replay_of(const struct copying *c, uint32_t k) {
     return PM_NONE;
 }
 
+/* What the library stores through pointers goes to the place that all slots have in common. */
+static void put_library_call(struct copying *c, uint32_t k, unsigned n_stored) {
+    static const unsigned pointers[] = {PM_RDI, PM_RSI};
+    const struct pm_insn *insn = &c->lifted->insns[k];
+    for (unsigned i = 0; i < n_stored; i++) {
+        pm_x86_put_pc_relative(&c->code, LEA, pointers[i], pm_to_address(c->copy->library_place),
+                               i * sizeof(uint64_t));
+        c->copy->n_added_insns++;
+    }
+    if (insn->control == PM_CONTROL_CALL_INDIRECT) { /* through the GOT */
+        put_copied(c, k);
+        return;
+    }
+    static const uint8_t call[5] = {CALL};
+    struct pm_code_place place = pm_code_here(&c->code);
+    pm_code_append(&c->code, call, sizeof call);
+    place.offset++;
+    *PM_PUSH(c, outer_fields) = (struct outer_field){place, sizeof call - 1, insn->target};
+}
+
+static void put_call(struct copying *c, uint32_t k) {
+    const struct pm_insn *insn = &c->lifted->insns[k];
+    uint32_t routine;
+    unsigned n_stored;
+    switch (pm_bound_call_of(c->lifted, insn, &routine, &n_stored)) {
+    case PM_BOUND_CALLS_INSIDE:
+        pm_code_byte(&c->code, CALL);
+        pm_code_relative(&c->code, target_of(c, insn->target), 4);
+        return;
+    case PM_BOUND_CALLS_LIBRARY:
+        put_library_call(c, k, n_stored);
+        return;
+    default:
+        c->possible = false;
+    }
+}
+
 static void put_instruction(struct copying *c, uint32_t k) {
     const struct pm_insn *insn = &c->lifted->insns[k];
     const uint8_t *bytes = pm_insn_bytes(c->lifted, k);
@@ -228,13 +322,19 @@ static void put_instruction(struct copying *c, uint32_t k) {
     if (insn->is_nop)
         return;
     if (replay != PM_NONE) {
-        pm_x86_put_replayed(&c->code, &c->replayed[replay]);
-        c->copy->n_added_insns += 2;
+        c->copy->n_added_insns += pm_x86_put_replayed(&c->code, &c->replayed[replay]);
         return;
     }
     switch (insn->control) {
     case PM_CONTROL_NONE:
         put_plain(c, k);
+        break;
+    case PM_CONTROL_RETURN:
+        put_copied(c, k);
+        break;
+    case PM_CONTROL_CALL:
+    case PM_CONTROL_CALL_INDIRECT:
+        put_call(c, k);
         break;
     case PM_CONTROL_BRANCH:
         pm_x86_put_branch(&c->code, bytes, target_of(c, insn->target));
@@ -265,7 +365,8 @@ static bool is_innermost(const struct copying *c, uint32_t loop) {
 static void align_header(struct copying *c, size_t i) {
     const struct pm_structure *structure = c->lifted->structure;
     const struct pm_block *block = &structure->blocks[c->blocks[i]];
-    if (structure->scopes[block->loop].header == c->blocks[i] && is_innermost(c, block->loop))
+    if (block->loop != PM_NONE && structure->scopes[block->loop].header == c->blocks[i] &&
+        is_innermost(c, block->loop))
         pm_code_align(&c->code, CACHE_LINE, block->address % CACHE_LINE);
 }
 
@@ -277,11 +378,19 @@ static void put_block(struct copying *c, size_t i) {
     pm_code_bind(&c->code, (uint32_t)i);
     for (uint32_t k = code->first_insn; k <= last; k++)
         put_instruction(c, k);
-    if (end->control == PM_CONTROL_JUMP)
+    if (end->control == PM_CONTROL_JUMP || end->control == PM_CONTROL_RETURN)
         return;
     struct pm_target next = target_of(c, end->address + end->length);
     if (next.label != i + 1) /* of the last block that is the exit */
         pm_code_jump(&c->code, next);
+}
+
+/* Where the nest ends, as OFFSET of the control block says. */
+static void put_exit(struct copying *c, uint32_t label, uint32_t offset) {
+    pm_code_bind(&c->code, label);
+    for (uint32_t i = 0; i < c->request->nest->n_replayed; i++)
+        pm_x86_put_replay_end(&c->code, &c->replayed[i]);
+    pm_put_jump_gs(&c->code, offset);
 }
 
 static void put_all(struct copying *c) {
@@ -292,10 +401,8 @@ static void put_all(struct copying *c) {
     pm_code_jump(&c->code, target_of(c, c->lifted->structure->blocks[header].address));
     for (size_t i = 0; i < c->n_blocks; i++)
         put_block(c, i);
-    pm_code_bind(&c->code, c->exit_label);
-    for (uint32_t i = 0; i < nest->n_replayed; i++)
-        pm_x86_put_replay_end(&c->code, &c->replayed[i]);
-    pm_put_jump_gs(&c->code, PM_CB_BOUND_DONE);
+    put_exit(c, c->done_label, PM_CB_BOUND_DONE);
+    put_exit(c, c->over_label, PM_CB_BOUND_OVER);
     for (uint32_t i = 0; i < nest->n_replayed; i++)
         pm_x86_put_refill(&c->code, &c->replayed[i]);
 }
@@ -316,18 +423,21 @@ static void write_code(struct copying *c) {
 }
 
 bool pm_x86_bound_copy(const struct pm_bound_request *request, struct pm_bound_copy *copy) {
-    struct copying c = {
-        .request = request, .lifted = request->lifted, .copy = copy, .possible = true};
-    list_blocks(&c);
+    struct copying c = {.request = request,
+                        .lifted = request->lifted,
+                        .copy = copy,
+                        .blocks = request->plan->blocks + request->nest->first_block,
+                        .n_blocks = request->nest->n_blocks,
+                        .possible = true};
     pm_code_new_labels(&c.code, (uint32_t)c.n_blocks);
-    c.exit_label = pm_code_new_labels(&c.code, 1);
+    c.done_label = pm_code_new_labels(&c.code, 2);
+    c.over_label = c.done_label + 1;
     find_free_registers(&c);
     plan_replays(&c);
     put_all(&c);
     if (c.possible)
         write_code(&c);
     pm_code_free(&c.code);
-    free(c.blocks);
     free(c.outer_fields);
     free(c.replayed);
     return c.possible;

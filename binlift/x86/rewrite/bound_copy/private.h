@@ -23,21 +23,28 @@ bool pm_x86_to_pc_relative(const uint8_t *bytes, unsigned length, struct pm_redi
    there is no such form. */
 bool pm_x86_to_register(const uint8_t *bytes, unsigned length, unsigned reg,
                         struct pm_redirected *made);
+/* Is it encoded as AVX and its successors are? */
+bool pm_x86_is_vex(const uint8_t *bytes, unsigned length);
 /* Is it a prefetch?  Those are no references, but would miss. */
 bool pm_x86_is_prefetch(const uint8_t *bytes, unsigned length);
 
 /* ---- replay.c -------------------------------------------------------------------------------- */
 
-/* A replayed branch: PM_REGISTER_NONE in `reg`: its word stays in memory. */
+/* Where the word of a replayed branch is: in a general register, or a vector, or in memory, which
+   is slowest. */
+enum pm_replay_place { PM_REPLAY_IN_MEMORY = 0, PM_REPLAY_IN_REGISTER, PM_REPLAY_IN_VECTOR };
+
 struct pm_replayed_branch {
     struct pm_target state; /* struct pm_bound_replay */
     struct pm_target taken;
-    uint8_t reg;
+    uint8_t place;          /* enum pm_replay_place */
+    uint8_t reg;            /* general, or vector; 0–15 */
+    bool vex;               /* of a vector: as the nest's other instructions are encoded */
     uint32_t refill, again; /* labels */
 };
 
-/* In the place of the branch. */
-void pm_x86_put_replayed(struct pm_code *code, const struct pm_replayed_branch *branch);
+/* In the place of the branch.  How many instructions there are besides it. */
+unsigned pm_x86_put_replayed(struct pm_code *code, const struct pm_replayed_branch *branch);
 /* Out of line: takes the next word. */
 void pm_x86_put_refill(struct pm_code *code, const struct pm_replayed_branch *branch);
 /* At the copy's entry and at its end: the word comes from memory, and goes back there. */

@@ -132,6 +132,12 @@ bool pm_x86_to_register(const uint8_t *bytes, unsigned length, unsigned reg,
     return true;
 }
 
+bool pm_x86_is_vex(const uint8_t *bytes, unsigned length) {
+    struct pm_x86 x86;
+    return pm_x86_decode(bytes, length, &x86) &&
+           x86.insn.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+}
+
 bool pm_x86_is_prefetch(const uint8_t *bytes, unsigned length) {
     struct pm_x86 x86;
     return pm_x86_decode(bytes, length, &x86) &&

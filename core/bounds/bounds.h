@@ -15,7 +15,7 @@ struct pm_nest_bound {
     uint32_t scope;       /* a loop of the structure, with all that is in it */
     char *refusal;        /* why it has no bound: the end of a sentence that begins with the loop;
                              NULL: it has one; owned */
-    double timed_seconds; /* by the timers of the run */
+    double timed_seconds; /* by the timers of the run, with all that it calls if it has a bound */
     double instructions;  /* executed in it, by the counters; NAN: unknown */
     double executions, sampled; /* times that it was entered; with its copy before it */
     double seconds;             /* of all executions, as they were timed beside the copies */
@@ -24,6 +24,10 @@ struct pm_nest_bound {
     double cut;    /* copies that ended with the nest's trip count, not by themselves */
     double faults; /* copies that faulted */
     uint32_t unknown, biased, chased, replayed, chained; /* binlift/bound/bound.h */
+    uint32_t routines, library; /* that it calls, with all that these call; calls of the library */
+    uint32_t across; /* accesses across lines of the first cache, in the copy as in the nest */
+    uint32_t shared; /* 1: it has no timer of its own, timed_seconds are shared out by instructions
+                        from a larger scope's */
 };
 
 struct pm_bounds {
@@ -31,15 +35,28 @@ struct pm_bounds {
     double plain_seconds;                  /* CPU time of the program as it is */
     double recording_over_plain;           /* CPU time of the run that recorded, over that */
     double total_over_plain;               /* … of all runs that bounds need together */
-    double timed_seconds;                  /* in loops, by the timers */
+    double timed_seconds;                  /* in loops and what they call, by the timers */
     double bounded_seconds;                /* of it, in nests with a bound */
+    double instructions;                   /* of the program, by the counters */
+    double cycle_seconds;                  /* of the probe's clock, before the runs; 0: unknown */
     char *machine;                         /* processor, as it names itself; owned */
+};
+
+/* Which loops are to be bounded: those of which CHOOSES says so; NULL: not chosen so. */
+struct pm_nest_choice {
+    bool (*chooses)(const void *context, const struct pm_structure *structure, uint32_t loop);
+    const void *context;
 };
 
 void pm_bounds_free(struct pm_bounds *bounds); /* and the struct itself; NULL is allowed */
 
-/* Seconds that all executions would take; NAN: it has no bound. */
+/* Seconds that all executions would take, as they were timed beside the copies; NAN: it has no
+   bound. */
 double pm_nest_bound_seconds(const struct pm_nest_bound *nest);
+/* What the nest took by the run with timers, and what it would have taken there: events and copies
+   disturb the nest that follows them. */
+double pm_nest_original(const struct pm_nest_bound *nest);
+double pm_nest_bound_of_original(const struct pm_nest_bound *nest);
 
 /* As pm_times_fit. */
 bool pm_bounds_fit(const struct pm_bounds *bounds, const struct pm_structure *structure,

@@ -1,0 +1,281 @@
+/* What misses add to the time of a region, its loops' own bodies or a routine's code outside loops.
+
+       cycles = max(T_window, T_bandwidth) − schedule
+
+   T_window is the time of the region's paths with loads that miss as often as their groups do, each
+   by what a level's misses take more (schedule_path.c, window/): what the window hides is hidden
+   there, and so many misses are under way at a time as the levels allow.  Prefetchers take their
+   share off misses of streams, where a machine file says how far they follow.  A miss of an inner
+   level that goes on to an outer one is paid at both, since a level's penalty is what it adds.
+
+       T_bandwidth = max over levels of  misses · line / read bandwidth + write-backs · line / w
+
+   w is what a copy shows beside a read: moving B bytes reads B, brings B in that are overwritten
+   and writes B back in 2B / copy bandwidth, so that  1/w = 2/copy − 2/read,  0 if that is negative.
+   Write-backs are as measured, else as many misses as the groups' share of stores.
+
+   Misses of what is on no path, as of routines of the C library that the region calls, cost what
+   the papers' formula says.  lower: every miss prefetched in time; upper: each miss alone. In-order
+   machines, and regions with little time, are left to the papers' formula (memory.c).
+
+   After section 3.2 of Marin & Mellor-Crummey 2004, which leaves open how far misses overlap, and
+   chapter 5 of Marin 2003: "the individual latency experienced by each memory reference". */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/paths/paths.h"
+#include "sched/schedule.h"
+
+/* Misses that are rarer come too seldom in a simulation; each waits for what the window does not
+   hide of it. */
+static const double rare_share = 1.0 / 128;
+/* What prefetchers hide of a stream's misses where the machine file does not say it; probes of Zen
+   4, Zen 5 and a Redwood Cove found 0.85 to 0.96. */
+static const double usual_cover = 0.9;
+/* Lines of a run before a prefetcher follows it. */
+static const double training_lines = 2;
+
+struct exposing {
+    const struct pm_region_request *request;
+    const struct pm_machine *machine;
+    const struct pm_profile *profile;
+    const struct pm_group_misses *groups;
+    struct pm_load_misses *loads; /* per reference of the path at hand */
+    size_t n_loads, room;
+    double more_cycles;                  /* of T_window, beyond the schedule */
+    double weights[PM_MAX_LEVELS];       /* of the levels in these */
+    double seen[PM_MAX_LEVELS];          /* misses of references that are on paths */
+    double rare_together[PM_MAX_LEVELS]; /* of one path: the largest share of loads of one phase */
+    double rare_apart[PM_MAX_LEVELS];    /* … and the sum of the others */
+};
+
+/* ---- prefetching ----------------------------------------------------------------------------- */
+
+/* The stride with which REFERENCE goes from line to line, as far as it is known, and the lines of a
+   run; 0: not known, or it stays where it is. */
+static double stride_of(const struct exposing *e, uint32_t reference, double line_bytes,
+                        double *run_lines) {
+    const struct pm_structure *s = e->request->frequencies->structure;
+    const struct pm_group *group = &s->groups[s->references[reference].group];
+    const struct pm_reference_strides *seen =
+        pm_strides_of_reference(&e->profile->strides, reference);
+    *run_lines = INFINITY;
+    if (group->flags & PM_GROUP_IRREGULAR)
+        return 0;
+    for (uint32_t l = 0; seen && l < seen->n_levels; l++) {
+        const struct pm_stride_level *level = &seen->levels[l];
+        if (level->stride_share < 0.5)
+            return 0;
+        if (level->stride_bytes == 0)
+            continue;
+        double bytes = level->count * level->stride_bytes;
+        bool goes_on = l + 1 < seen->n_levels && seen->levels[l + 1].stride_bytes == bytes;
+        if (level->count > 0 && !goes_on)
+            *run_lines = fabs(bytes) / line_bytes;
+        return level->stride_bytes;
+    }
+    for (uint32_t l = 0; l < group->n_strides; l++) {
+        if (group->strides[l].kind != PM_STRIDE_CONSTANT)
+            return 0;
+        if (group->strides[l].bytes)
+            return (double)group->strides[l].bytes;
+    }
+    return 0;
+}
+
+/* The share of a miss of REFERENCE that prefetchers hide. */
+static double covered_share(const struct exposing *e, uint32_t reference) {
+    double line = (double)e->machine->levels[0].block_bytes, run_lines;
+    double stride = stride_of(e, reference, line, &run_lines), most = 0;
+    double step = fmax(fabs(stride), line);
+    for (size_t i = 0; i < e->machine->n_prefetchers && stride != 0; i++) {
+        const struct pm_prefetcher *p = &e->machine->prefetchers[i];
+        if (step > (double)p->max_stride_bytes || step < (double)p->min_stride_bytes)
+            continue;
+        most = fmax(most, p->covers > 0 ? p->covers : usual_cover);
+    }
+    return most * fmax(0, 1 - training_lines / run_lines);
+}
+
+/* ---- the loads of a path --------------------------------------------------------------------- */
+
+static const struct pm_group_misses *misses_of(const struct exposing *e, uint32_t reference) {
+    const struct pm_structure *s = e->request->frequencies->structure;
+    uint32_t group = s->references[reference].group;
+    if (group == PM_NONE)
+        return NULL;
+    uint32_t holder = pm_group_holder(s, group);
+    return &e->groups[holder == PM_NONE ? group : holder];
+}
+
+static void add_rare(struct exposing *e, size_t level, double share, bool is_regular) {
+    if (is_regular)
+        e->rare_together[level] = fmax(e->rare_together[level], share);
+    else
+        e->rare_apart[level] += share;
+}
+
+static void add_load(struct exposing *e, uint32_t reference, double executions) {
+    struct pm_load_misses *load = &e->loads[e->n_loads++];
+    const struct pm_group_misses *group = misses_of(e, reference);
+    *load = (struct pm_load_misses){0};
+    if (!group || group->executions <= 0)
+        return;
+    double covered = covered_share(e, reference);
+    bool is_regular = covered > 0;
+    /* Streams side by side come to new lines together; what is picked here and there does not. */
+    load->phase = is_regular ? 0 : fmod(0.37 * (double)e->n_loads, 1);
+    for (size_t l = 0; l < e->machine->n_levels; l++) {
+        const struct pm_level *level = &e->machine->levels[l];
+        double share = group->misses[l] / group->executions;
+        bool is_cache = level->kind == PM_LEVEL_CACHE;
+        load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - covered : 1);
+        e->weights[l] += executions * share * load->cycles[l];
+        e->seen[l] += executions * share;
+        if (share < rare_share)
+            add_rare(e, l, share * load->cycles[l], is_regular);
+        else
+            load->share[l] = share;
+    }
+}
+
+static void collect_loads(struct exposing *e, const struct pm_path_step *steps, size_t n_steps,
+                          double executions) {
+    const struct pm_structure *s = e->request->frequencies->structure;
+    e->n_loads = 0;
+    memset(e->rare_together, 0, sizeof e->rare_together);
+    memset(e->rare_apart, 0, sizeof e->rare_apart);
+    for (size_t i = 0; i < n_steps; i++) {
+        if (steps[i].block == PM_NONE)
+            continue;
+        const struct pm_block *block = &s->blocks[steps[i].block];
+        if (e->n_loads + block->n_references > e->room) {
+            e->room = 2 * (e->n_loads + block->n_references);
+            e->loads = pm_realloc(e->loads, e->room, sizeof *e->loads);
+        }
+        for (uint32_t r = 0; r < block->n_references; r++)
+            add_load(e, block->first_reference + r, executions);
+    }
+}
+
+/* What of the rare misses the window does not hide, of an iteration that takes CYCLES. */
+static double rare_cycles(const struct exposing *e, const struct pm_path_schedule *path) {
+    double filling = path->slots > 0 ? path->cycles * e->machine->window / path->slots : 0;
+    double sum = 0;
+    for (size_t l = 0; l < e->machine->n_levels; l++) {
+        double penalty = e->machine->levels[l].miss_penalty_cycles;
+        double seen = penalty > 0 ? fmax(0, 1 - filling / penalty) : 0;
+        sum += seen * (e->rare_together[l] + e->rare_apart[l]);
+    }
+    return sum;
+}
+
+static void add_path(struct exposing *e, const struct pm_path_step *steps, size_t n_steps,
+                     double executions) {
+    const struct pm_region_request *request = e->request;
+    bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
+    struct pm_schedule_options options = {.loop = is_loop ? request->region : PM_NONE,
+                                          .pessimistic = request->pessimistic};
+    struct pm_path_schedule hits, misses;
+    collect_loads(e, steps, n_steps, executions);
+    if (e->n_loads == 0)
+        return;
+    pm_schedule_path(request->target, steps, n_steps, &options, &hits);
+    options.misses = e->loads;
+    pm_schedule_path(request->target, steps, n_steps, &options, &misses);
+    e->more_cycles += executions * (fmax(0, misses.cycles - hits.cycles) + rare_cycles(e, &hits));
+}
+
+/* ---- bandwidth ------------------------------------------------------------------------------- */
+
+/* Cycles for a byte that is read, and for one that is written back; 0: not known. */
+struct byte_cycles {
+    double read, write_back;
+};
+
+static struct byte_cycles byte_cycles(double read, double write, double copy) {
+    struct byte_cycles cycles = {.read = read > 0 ? 1 / read : 0};
+    if (read > 0 && copy > 0)
+        cycles.write_back = fmax(0, 2 / copy - 2 / read);
+    else if (write > 0)
+        cycles.write_back = 1 / write;
+    else
+        cycles.write_back = cycles.read;
+    return cycles;
+}
+
+/* Of what serves the misses of cache L. */
+static struct byte_cycles behind(const struct pm_machine *machine, size_t l) {
+    if (l < pm_last_cache(machine)) {
+        const struct pm_level *next = &machine->levels[l + 1];
+        return byte_cycles(next->read_bandwidth, next->write_bandwidth, next->copy_bandwidth);
+    }
+    double by_cycle = 1e9 / machine->clock_hz;
+    return byte_cycles(machine->memory_bandwidth_bytes_per_cycle, 0,
+                       machine->memory.copy_bandwidth_gbs * by_cycle);
+}
+
+/* Misses of the region's groups in level L that are stores, as far as is known. */
+static double store_misses(const struct exposing *e, size_t l) {
+    const struct pm_structure *s = e->request->frequencies->structure;
+    double sum = 0;
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        if (s->groups[g].scope == e->request->region && e->groups[g].stores)
+            sum += e->groups[g].misses[l];
+    return sum;
+}
+
+static double bandwidth_cycles(const struct exposing *e, const struct pm_cost_sum *self) {
+    double most = 0;
+    for (size_t l = 0; l <= pm_last_cache(e->machine); l++) {
+        struct byte_cycles cycles = behind(e->machine, l);
+        double line = (double)e->machine->levels[l].block_bytes;
+        double write_backs = self->level_write_backs[l];
+        if (isnan(write_backs))
+            write_backs = store_misses(e, l);
+        most = fmax(most,
+                    line * (self->level_misses[l] * cycles.read + write_backs * cycles.write_back));
+    }
+    return most;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void add_paths(struct exposing *e) {
+    struct pm_paths paths = {0};
+    pm_paths_of_region(e->request->frequencies, e->request->region, &paths);
+    for (size_t i = 0; i < paths.n_items; i++)
+        add_path(e, &paths.steps[paths.items[i].first_step], paths.items[i].n_steps,
+                 paths.items[i].executions);
+    pm_paths_free(&paths);
+}
+
+void pm_exposed_memory_cycles(const struct pm_region_request *request,
+                              const struct pm_region_schedule *schedule,
+                              const struct pm_profile *profile,
+                              const struct pm_group_misses *groups, struct pm_cost_sum *self) {
+    const struct pm_machine *machine = request->target->machine;
+    struct exposing e = {
+        .request = request, .machine = machine, .profile = profile, .groups = groups};
+    double alone = 0, weights = 0, transfer = bandwidth_cycles(&e, self);
+    add_paths(&e);
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        alone += self->level_misses[l] * machine->levels[l].miss_penalty_cycles;
+        weights += e.weights[l];
+    }
+    double more = weights > 0 ? fmin(e.more_cycles, alone) : 0;
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        const struct pm_level *level = &machine->levels[l];
+        double others = fmax(0, self->level_misses[l] - e.seen[l]);
+        self->level_cycles[l] = others * level->miss_penalty_cycles * level->exposed;
+        if (weights > 0)
+            self->level_cycles[l] += more * e.weights[l] / weights;
+        self->memory_cycles += self->level_cycles[l];
+    }
+    self->causes[PM_CAUSE_BANDWIDTH] = fmax(0, transfer - schedule->cycles - self->memory_cycles);
+    self->memory_cycles += self->causes[PM_CAUSE_BANDWIDTH];
+    self->lower_cycles = fmax(schedule->cycles, transfer);
+    self->upper_cycles = fmax(schedule->cycles + alone, transfer);
+    free(e.loads);
+}
