@@ -26,6 +26,7 @@
 
 #include "sched/paths/paths.h"
 #include "sched/schedule.h"
+#include "sched/window/window.h"
 
 /* Misses that are rarer come too seldom in a simulation; each waits for what the window does not
    hide of it. */

@@ -8,7 +8,6 @@
 #include "core/profile.h"
 #include "core/structure/structure.h"
 #include "sched/target/target.h"
-#include "sched/window/misses.h"
 
 enum pm_time_model {
     PM_TIME_WINDOW = 0, /* the window with loads that miss, or bandwidth (sched/exposure.c) */
@@ -65,7 +64,8 @@ void pm_frequencies_free(struct pm_frequencies *frequencies);
 size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
                    struct pm_path_step *path);
 
-struct pm_dep_graph; /* sched/graph/graph.h */
+struct pm_dep_graph;   /* sched/graph/graph.h */
+struct pm_load_misses; /* sched/window/window.h */
 
 /* ---- the schedule of a path (schedule_path.c) -------------------------------------------------
  */
