@@ -82,29 +82,38 @@ static void write_memory(FILE *to, const struct pm_memory_probe *memory) {
     fputs("  source = \"[1]\" }\n", to);
 }
 
-/* One prefetcher for each direction: the strides of which more than half is hidden. */
-static void write_prefetchers(FILE *to, const struct pm_memory_probe *memory) {
-    for (int direction = 1; direction >= -1; direction -= 2) {
-        double least = INFINITY, most = 0, covered = 0;
-        unsigned streams = 0, n = 0;
-        for (size_t i = 0; i < memory->n_prefetches; i++) {
-            const struct pm_probed_prefetch *prefetch = &memory->prefetches[i];
-            double stride = (double)prefetch->stride_bytes * direction;
-            if (stride <= 0 || !(prefetch->covered.estimate > MOSTLY))
-                continue;
-            least = fmin(least, stride);
-            most = fmax(most, stride);
-            streams = prefetch->streams > streams ? prefetch->streams : streams;
-            covered += prefetch->covered.estimate;
-            n++;
-        }
-        if (most > 0)
-            fprintf(to,
-                    "prefetcher %s { level = L1  min_stride = %.0f  max_stride = %.0f  streams = "
-                    "%u  covers = %.2f  down = %s }\n",
-                    direction > 0 ? "ascending" : "descending", least, most, streams, covered / n,
-                    direction > 0 ? "false" : "true");
+/* The strides in one direction, from LEAST_STRIDE to MOST_STRIDE bytes, of which more than half is
+   hidden: one prefetcher. */
+static void write_prefetcher(FILE *to, const struct pm_memory_probe *memory, const char *name,
+                             int direction, double least_stride, double most_stride) {
+    double most = 0, covered = 0;
+    unsigned streams = 0, n = 0;
+    for (size_t i = 0; i < memory->n_prefetches; i++) {
+        const struct pm_probed_prefetch *prefetch = &memory->prefetches[i];
+        double stride = (double)prefetch->stride_bytes * direction;
+        if (stride < least_stride || stride > most_stride || !(prefetch->covered.estimate > MOSTLY))
+            continue;
+        most = fmax(most, stride);
+        streams = prefetch->streams > streams ? prefetch->streams : streams;
+        covered += prefetch->covered.estimate;
+        n++;
     }
+    if (n > 0)
+        fprintf(to,
+                "prefetcher %s { level = L1  min_stride = %.0f  max_stride = %.0f  streams = %u  "
+                "covers = %.2f  down = %s }\n",
+                name, least_stride, most, streams, covered / n, direction > 0 ? "false" : "true");
+}
+
+/* From line to line they follow further than over larger strides. */
+static void write_prefetchers(FILE *to, const struct pm_memory_probe *memory) {
+    double line = memory->n_caches && pm_is_known(memory->caches[0].line_bytes)
+                      ? memory->caches[0].line_bytes.estimate
+                      : USUAL_LINE;
+    write_prefetcher(to, memory, "ascending", 1, 1, line);
+    write_prefetcher(to, memory, "ascending_far", 1, line + 1, INFINITY);
+    write_prefetcher(to, memory, "descending", -1, 1, line);
+    write_prefetcher(to, memory, "descending_far", -1, line + 1, INFINITY);
     for (size_t i = 0; i < memory->n_prefetches; i++)
         fprintf(to, "# stride %+lld, %u streams: %.0f%% of a miss hidden (%.0f to %.0f)\n",
                 (long long)memory->prefetches[i].stride_bytes, memory->prefetches[i].streams,

@@ -23,7 +23,7 @@ holds "a prediction is that of the report" \
 holds "figures for a unit are those of the run by the number of units" \
     '.sizes | all(.unit as $unit | $unit == 2 * .value * .value * .value and (.figures | all(.level_misses as $all
        | .level_misses_per_unit | to_entries | all((.value * $unit - $all[.key] | fabs) <= 1e-6 * $all[.key]))))'
-holds "schedule and levels add up to the cycles" \
+holds "schedule, bandwidth and levels add up to the cycles" \
     '[.sizes[].figures[] | select(.source == "predicted")
       | ((([.level_cycles[]] | add) + .schedule_cycles) / .cycles - 1 | fabs) < 1e-6] | all'
 holds "intervals hold their predictions" \
