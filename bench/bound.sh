@@ -20,8 +20,22 @@ bound() {
     local name=$1
     shift
     say "$name: bound its loops"
-    pmodel bound -q --threshold 1 --format json -- "$@" 2>"$name.errors" >"$name.bounds" || die "$name: $(tail -1 "$name.errors")"
-    jq -c --arg name "$name" --arg command "$*" '. + {name: $name, command: $command}' "$name.bounds" >"$name.json"
+    rm -f "$name.pmdb"
+    pmodel bound -q --threshold 1 --format json -o "$name.pmdb" -- "$@" 2>"$name.errors" >"$name.bounds" ||
+        die "$name: $(tail -1 "$name.errors")"
+    predicted "$name.pmdb" >"$name.predicted"
+    jq -c --arg name "$name" --arg command "$*" --slurpfile predicted "$name.predicted" '. + {name: $name, command: $command}
+        | .nests |= map(. + {predicted_seconds: (if .called_routines == 0 and .library_calls == 0 then $predicted[0][.key] else null end)})' \
+        "$name.bounds" >"$name.json"
+}
+
+# predicted STORE: seconds of each scope with all that is in it, by key, if nothing missed a cache, on this processor as it was probed.
+predicted() {
+    local machine
+    machine=$here/../machines/measured/$(cpu_file_name).conf
+    [ -s "$machine" ] || { echo '{}'; return; }
+    pmodel report "$1" -m "$machine" --format json 2>/dev/null |
+        jq '.predictions[0] | .machine.clock_hz as $hz | [.scopes[] | {key, value: (.total.schedule_cycles / $hz)}] | from_entries'
 }
 
 applications() {

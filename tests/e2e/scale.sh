@@ -25,7 +25,7 @@ holds "figures for a unit are those of the run by the number of units" \
        | .level_misses_per_unit | to_entries | all((.value * $unit - $all[.key] | fabs) <= 1e-6 * $all[.key]))))'
 holds "schedule, bandwidth and levels add up to the cycles" \
     '[.sizes[].figures[] | select(.source == "predicted")
-      | ((([.level_cycles[]] | add) + .schedule_cycles) / .cycles - 1 | fabs) < 1e-6] | all'
+      | ((([.level_cycles[]] | add) + .schedule_cycles + .bandwidth_cycles) / .cycles - 1 | fabs) < 1e-6] | all'
 holds "intervals hold their predictions" \
     '[.sizes[].figures[] | select(.source == "predicted") | .low_seconds <= .seconds and .seconds <= .high_seconds] | all'
 holds "a clock is where the size was timed, and nowhere else" \
