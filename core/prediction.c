@@ -54,12 +54,8 @@ void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor) {
 }
 
 /* Children come after their parents, so one walk from the end adds up. */
-void pm_prediction_add_totals(const struct pm_structure *structure,
-                              struct pm_prediction *prediction) {
-    struct pm_scope_prediction *scopes = prediction->scopes;
-    for (size_t s = 0; s < prediction->n_scopes; s++)
-        scopes[s].total = (struct pm_cost_sum){0};
-    for (size_t s = prediction->n_scopes; s-- > 0;) {
+void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
+    for (size_t s = structure->n_scopes; s-- > 0;) {
         pm_cost_sum_add(&scopes[s].total, &scopes[s].self);
         if (structure->scopes[s].parent != PM_NONE)
             pm_cost_sum_add(&scopes[structure->scopes[s].parent].total, &scopes[s].total);

@@ -156,9 +156,8 @@ struct pm_prediction {
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
 };
 
-/* Makes `total` of all scopes from `self`. */
-void pm_prediction_add_totals(const struct pm_structure *structure,
-                              struct pm_prediction *prediction);
+/* Makes `total` of all scopes of STRUCTURE from `self`. */
+void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes);
 
 /* Are misses of any level interpolated? */
 bool pm_prediction_is_interpolated(const struct pm_prediction *prediction);

@@ -272,7 +272,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     add_memory(&m, profile, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
-    pm_prediction_add_totals(structure, prediction);
+    pm_add_totals(structure, prediction->scopes);
     prediction->is_simple = m.simple || !machine->out_of_order;
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     const struct pm_mapped mapped = {.frequencies = &m.frequencies,
@@ -282,6 +282,10 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
     pm_find_doubts(&mapped, prediction);
+    if (o->scopes) {
+        memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
+        prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
+    }
     pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);

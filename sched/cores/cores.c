@@ -127,18 +127,19 @@ static void add_slowest(const struct mapping *m, size_t t, struct pm_scope_predi
     free(shares);
 }
 
-static void replace_scopes(const struct mapping *m, struct pm_prediction *whole) {
-    struct pm_scope_prediction *scopes = pm_alloc(whole->n_scopes, sizeof *scopes);
-    for (uint32_t s = 0; s < whole->n_scopes; s++) {
+/* Of the cores that take longest; the caller frees. */
+static struct pm_scope_prediction *join_scopes(const struct mapping *m) {
+    size_t n = m->structure->n_scopes;
+    struct pm_scope_prediction *scopes = pm_alloc(n, sizeof *scopes);
+    for (uint32_t s = 0; s < n; s++) {
         scopes[s].scope = s;
         for (int c = 0; c < PM_N_CAUSES; c++)
             scopes[s].gains[c] = NAN;
     }
     for (size_t t = 0; t < m->n_threads; t++)
         add_slowest(m, t, scopes);
-    free(whole->scopes);
-    whole->scopes = scopes;
-    pm_prediction_add_totals(m->structure, whole);
+    pm_add_totals(m->structure, scopes);
+    return scopes;
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -175,7 +176,9 @@ static void note_cores(const struct mapping *m, const struct pm_profile *profile
 }
 
 static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
-    double alone = m->machine->memory_bandwidth_gbs, beside = m->share->memory_bandwidth_gbs;
+    double gbs_of_byte = m->machine->clock_hz / 1e9; /* a cycle */
+    double alone = m->machine->memory_bandwidth_bytes_per_cycle * gbs_of_byte;
+    double beside = m->share->memory_bandwidth_bytes_per_cycle * gbs_of_byte;
     if (!(alone > 0))
         return;
     if (!(m->machine->memory.bandwidth_all_gbs > 0))
@@ -186,19 +189,6 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
                            "Bandwidth of memory is saturated: one core alone has %.3g GB/s, each "
                            "of %u %.3g GB/s.",
                            alone, m->result->n_cores, beside);
-}
-
-static void note_waiting(const struct mapping *m, struct pm_prediction *p) {
-    for (size_t i = 0; i < m->result->waiting.n_loops; i++) {
-        const struct pm_waiting_loop *loop = &m->result->waiting.loops[i];
-        const struct pm_scope *scope = &m->structure->scopes[loop->scope];
-        const struct pm_routine *routine = &m->structure->routines[scope->routine];
-        pm_prediction_note(p,
-                           "Waiting is left out: %s/%u (%s:%u) went round %.4g times only to find "
-                           "that another thread had not written yet.",
-                           routine->display_name, scope->depth, scope->file ? scope->file : "?",
-                           scope->line_first, loop->rounds);
-    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -214,7 +204,7 @@ static bool predict_threads(struct mapping *m, struct pm_error *err) {
     return ok;
 }
 
-static void join(struct mapping *m, const struct pm_profile *profile, struct pm_prediction *whole) {
+static void time_parts(struct mapping *m) {
     struct pm_cores *cores = m->result;
     size_t n_parts = m->parts.n_routines;
     double parallel = 0, mean = 0;
@@ -230,12 +220,22 @@ static void join(struct mapping *m, const struct pm_profile *profile, struct pm_
     cores->imbalance = mean > 0 ? parallel / mean : 1;
     for (size_t t = 0; t < m->n_threads; t++)
         cores->thread_seconds += m->each[t]->seconds;
-    replace_scopes(m, whole);
-    whole->seconds = whole->scopes[0].total.cycles / m->machine->clock_hz;
-    whole->cores = cores;
+}
+
+/* Notes and figures of the machine that are not verified are those of the whole. */
+static struct pm_prediction *predict_whole(struct mapping *m, const struct pm_profile *profile,
+                                           struct pm_error *err) {
+    struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
+    struct pm_scope_prediction *scopes = join_scopes(m);
+    options.scopes = scopes;
+    struct pm_prediction *whole = pm_predict(m->structure, &m->whole, m->share, &options, err);
+    free(scopes);
+    if (!whole)
+        return NULL;
+    whole->cores = m->result;
     note_cores(m, profile, whole);
     note_bandwidth(m, whole);
-    note_waiting(m, whole);
+    return whole;
 }
 
 struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
@@ -255,14 +255,13 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
     m.share = pm_machine_share(machine, m.result->n_cores);
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);
-    struct pm_prediction *whole = pm_predict(structure, &m.whole, m.share, options, err);
-    if (whole && predict_threads(&m, err)) {
-        join(&m, profile, whole);
-    } else {
-        pm_prediction_free(whole);
-        pm_cores_free(m.result);
-        whole = NULL;
+    struct pm_prediction *whole = NULL;
+    if (predict_threads(&m, err)) {
+        time_parts(&m);
+        whole = predict_whole(&m, profile, err);
     }
+    if (!whole)
+        pm_cores_free(m.result);
     pm_prediction_free(m.serial);
     for (size_t t = 0; t < m.n_threads; t++) {
         pm_prediction_free(m.each ? m.each[t] : NULL);

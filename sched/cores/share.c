@@ -25,15 +25,16 @@ static double one_of(double one, double all, unsigned n_cores) {
 
 static void share_memory(struct pm_machine *machine, unsigned n_cores) {
     struct pm_memory *memory = &machine->memory;
-    double alone = machine->memory_bandwidth_gbs;
+    double gbs_of_byte = machine->clock_hz / 1e9; /* a cycle */
+    double alone = machine->memory_bandwidth_bytes_per_cycle * gbs_of_byte;
     memory->bandwidth_gbs = one_of(memory->bandwidth_gbs, memory->bandwidth_all_gbs, n_cores);
     memory->write_bandwidth_gbs =
         one_of(memory->write_bandwidth_gbs, memory->write_bandwidth_all_gbs, n_cores);
     memory->copy_bandwidth_gbs =
         one_of(memory->copy_bandwidth_gbs, memory->copy_bandwidth_all_gbs, n_cores);
-    machine->memory_bandwidth_gbs = one_of(alone, memory->bandwidth_all_gbs, n_cores);
-    if (alone > 0)
-        machine->memory_bandwidth_bytes_per_cycle *= machine->memory_bandwidth_gbs / alone;
+    alone = one_of(alone, memory->bandwidth_all_gbs, n_cores);
+    machine->memory_bandwidth_gbs = alone;
+    machine->memory_bandwidth_bytes_per_cycle = alone / gbs_of_byte;
 }
 
 static double value_at(const struct pm_curve *curve, double working_set) {
