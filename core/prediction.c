@@ -36,12 +36,10 @@ void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
 }
 
 void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor) {
-    double *const figures[] = {&sum->cycles,         &sum->schedule_cycles,
-                               &sum->mispredictions, &sum->lower_cycles,
-                               &sum->upper_cycles,   &sum->memory_cycles,
-                               &sum->instructions,   &sum->operations,
-                               &sum->accesses,       &sum->unknown_operations,
-                               &sum->unrecorded_accesses};
+    double *const figures[] = {
+        &sum->cycles,       &sum->schedule_cycles,    &sum->mispredictions,     &sum->lower_cycles,
+        &sum->upper_cycles, &sum->memory_cycles,      &sum->instructions,       &sum->operations,
+        &sum->accesses,     &sum->unknown_operations, &sum->unrecorded_accesses};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] *= factor;
     for (int c = 0; c < PM_N_CAUSES; c++)

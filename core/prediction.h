@@ -103,9 +103,9 @@ struct pm_parallel_part {
 /* Of a program with several threads (sched/cores/cores.h). */
 struct pm_cores {
     unsigned n_cores, n_threads;
-    bool is_checked;  /* times on so many cores were compared with a clock */
-    double imbalance; /* of all parallel parts: time of the slowest cores over the mean */
-    double thread_seconds;                    /* of all threads, one after the other */
+    bool is_checked;       /* times on so many cores were compared with a clock */
+    double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
+    double thread_seconds; /* of all threads, one after the other */
     PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */
     struct pm_waiting waiting;
 };
@@ -149,8 +149,8 @@ struct pm_prediction {
     double level;
     struct pm_prediction *low, *high;
     struct pm_cores *cores; /* the time is that on several cores; NULL: of one thread.  Owned */
-    size_t n_not_verified; /* figures that were used and are marked */
-    size_t n_doubts;       /* those of them that matter most, most first */
+    size_t n_not_verified;  /* figures that were used and are marked */
+    size_t n_doubts;        /* those of them that matter most, most first */
     struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */

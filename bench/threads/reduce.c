@@ -1,5 +1,5 @@
-/* A scalar product of vectors that lie far from the cores, with a reduction, after each vector got a
-   serial touch: what limits it is the bandwidth of memory. */
+/* A scalar product of vectors that lie far from the cores, with a reduction, after each vector got
+   a serial touch: what limits it is the bandwidth of memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

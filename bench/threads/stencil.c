@@ -12,7 +12,8 @@ static void sweep(long n, const double *restrict from, double *restrict to) {
 
 int main(int argc, char **argv) {
     long n = argc > 1 ? atol(argv[1]) : 100, steps = argc > 2 ? atol(argv[2]) : 10;
-    /* Half a page apart, so that addresses of a store and of the loads behind it do not end alike. */
+    /* Half a page apart, so that addresses of a store and of the loads behind it do not end alike.
+     */
     long apart = (n * n + 511) / 512 * 512 + 256;
     double *u = malloc(sizeof *u * (apart + n * n)), *v = u + apart;
 #pragma omp parallel for schedule(static)

@@ -4,9 +4,10 @@
 
 #include "core/store/private.h"
 
-static const char schema[] = "CREATE TABLE IF NOT EXISTS thread_edges (run INTEGER, process INTEGER,"
-                             " thread INTEGER, counts BLOB, PRIMARY KEY (run, process, thread))"
-                             " WITHOUT ROWID;";
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS thread_edges (run INTEGER, process INTEGER,"
+    " thread INTEGER, counts BLOB, PRIMARY KEY (run, process, thread))"
+    " WITHOUT ROWID;";
 
 static void *pack_counts(const double *edge_counts, size_t n) {
     uint64_t *counts = pm_alloc(n, sizeof *counts);

@@ -53,7 +53,6 @@ static const struct pm_module_place **find_places(const struct sums *sums, const
     return places;
 }
 
-
 static void add_frames(struct sums *sums, const struct pm_raw *raw,
                        const struct pm_module_place *const *places) {
     for (size_t i = 0; i < raw->n_frames; i++)
@@ -208,7 +207,8 @@ static void make_threads(struct sums *sums) {
             pm_skipped_solve(sums->copies, sums->threads[t].counters, NULL, 0, counts, inexact,
                              &ignored);
         for (size_t e = 0; e < n_edges; e++) {
-            row->edge_counts[e] = t > 0 && (double)counts[e] < left[e] ? (double)counts[e] : left[e];
+            row->edge_counts[e] =
+                t > 0 && (double)counts[e] < left[e] ? (double)counts[e] : left[e];
             left[e] -= row->edge_counts[e];
         }
     }

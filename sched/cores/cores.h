@@ -1,6 +1,7 @@
 /* Time of a program with several threads on several cores.
 
-       T = T_serial + Σ over parallel parts  max over cores  Σ over the core's threads  T(part, thread)
+       T = T_serial + Σ over parallel parts  max over cores  Σ over the core's threads  T(part,
+   thread)
 
    A parallel part is a routine that threads other than the first enter from code that was not
    measured, with all that it calls: what an OpenMP compiler makes of a parallel region, and what
@@ -9,8 +10,8 @@
    itself, its share of the shared ones, and its share of the bandwidth (share.c).  What the first
    thread does outside such parts is T_serial, on a machine that it has to itself.
 
-   Loops in which a thread only waits for another are left out (waiting.c).  Not in it: beginning and
-   ending parallel parts, locks that are held by others, lines that go from core to core. */
+   Loops in which a thread only waits for another are left out (waiting.c).  Not in it: beginning
+   and ending parallel parts, locks that are held by others, lines that go from core to core. */
 #ifndef PM_CORES_H
 #define PM_CORES_H
 

@@ -1,11 +1,11 @@
 /* Loops in which a thread waits for another: how often they go round says nothing of work.
 
-   A back edge is one of waiting if the way from the loop's header to it, over whatever basic blocks,
-   changes nothing: no store, no call, no value in a register that one time round leaves to the
-   next.  Each time round then does the same until what it loads from memory is other, which another
-   thread has to write.  What an exchange, or a comparison with one, writes is the same each time and
-   counts as nothing, as in a lock that is tried again.  A loop with the processor's hint that it
-   waits (`pause`, `yield`) is one whatever it counts in registers.
+   A back edge is one of waiting if the way from the loop's header to it, over whatever basic
+   blocks, changes nothing: no store, no call, no value in a register that one time round leaves to
+   the next.  Each time round then does the same until what it loads from memory is other, which
+   another thread has to write.  What an exchange, or a comparison with one, writes is the same each
+   time and counts as nothing, as in a lock that is tried again.  A loop with the processor's hint
+   that it waits (`pause`, `yield`) is one whatever it counts in registers.
 
    Waiting is taken out of counts as times round.  Of a back edge that is taken w times, with
 
@@ -80,7 +80,8 @@ static bool is_one_of(const char *name, const char *const *names) {
 
 /* What writes the same each time, if it fails again. */
 static bool tries_again(const char *mnemonic) {
-    static const char *const names[] = {"xchg", "cmpxchg", "bts", "btr", "swp", "cas", "ldset", NULL};
+    static const char *const names[] = {"xchg", "cmpxchg", "bts",   "btr",
+                                        "swp",  "cas",     "ldset", NULL};
     return is_one_of(mnemonic, names);
 }
 
@@ -227,8 +228,7 @@ static double *chances(const struct ring *ring, const double *edge_counts) {
             if (e == ring->edge)
                 next[from] += edge_counts[e] / executions[from];
             else if (is_inside(ring, edge->to) && edge->to != ring->header)
-                next[from] +=
-                    edge_counts[e] / executions[from] * p[in_routine(ring, edge->to)];
+                next[from] += edge_counts[e] / executions[from] * p[in_routine(ring, edge->to)];
         }
         change = 0;
         for (uint32_t i = 0; i < routine->n_blocks; i++) {

@@ -172,7 +172,8 @@ static void the_slowest_core_counts(void **state) {
         unsigned n_cores;
         double time, imbalance;
         bool is_checked;
-    } expected[] = {{0, 0.5, 2, false}, {4, 0.5, 2, false}, {2, 0.625, 1.25, true}, {1, 1, 1, true}};
+    } expected[] = {
+        {0, 0.5, 2, false}, {4, 0.5, 2, false}, {2, 0.625, 1.25, true}, {1, 1, 1, true}};
     struct program whole = program_with_work();
     predict(&whole, MACHINE);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -188,12 +189,10 @@ static void the_slowest_core_counts(void **state) {
         assert_int_equal(cores->n_parts, 2);
         assert_int_equal(cores->parts[1].routine, 0);
         assert_near(cores->imbalance, expected[i].imbalance);
-        assert_near(s[0].total.cycles,
-                    expected[i].time * whole.prediction->scopes[0].total.cycles);
+        assert_near(s[0].total.cycles, expected[i].time * whole.prediction->scopes[0].total.cycles);
         assert_near(p.prediction->seconds * p.prediction->clock_hz, s[0].total.cycles);
         assert_near(s[SCOPE_INNER].iterations, expected[i].time * 1000);
-        assert_int_equal(s[SCOPE_INNER].bound,
-                         whole.prediction->scopes[SCOPE_INNER].bound);
+        assert_int_equal(s[SCOPE_INNER].bound, whole.prediction->scopes[SCOPE_INNER].bound);
         assert_int_equal(has_note(p.prediction, "Not checked"), !expected[i].is_checked);
         free_threads(&p);
         free_program(&p);
@@ -220,13 +219,14 @@ static void a_shared_level_is_divided(void **state) {
             memcpy(thread->histograms[0].histogram.bins, p.profile.histograms[0].histogram.bins,
                    2 * sizeof(struct pm_bin));
         }
-        const struct pm_scope_prediction *s =
-            predict(&p, shared ? TOP_LINES("64", "true", "true", "") UNITS COSTS
-                    "cache L1 { size = 6400 line = 64 ways = 0 latency = 4 miss_penalty = 10 exposed = 1 }\n"
+        const struct pm_scope_prediction *s = predict(
+            &p, shared ? TOP_LINES("64", "true", "true", "") UNITS COSTS
+                    "cache L1 { size = 6400 line = 64 ways = 0 latency = 4 miss_penalty = 10 "
+                    "exposed = 1 }\n"
                     "cache L2 { size = 64000 line = 64 ways = 0 latency = 14 miss_penalty = 100 "
                     "exposed = 1 shared_by = 8 }\n"
                     "tlb TLB { entries = 4 page = 4096 ways = 0 miss_penalty = 30 exposed = 1 }\n"
-                               : MACHINE);
+                       : MACHINE);
         misses[shared] = s[SCOPE_INNER].self.level_misses[1];
         assert_int_equal(has_note(p.prediction, "L2 is shared by 8 cores: each"), shared);
         free_threads(&p);
@@ -266,8 +266,8 @@ static void routines_belong_to_who_calls_them(void **state) {
     }
     /* main calls the helper 20 times with the first thread, in a basic block of its own. */
     *PM_PUSH(s, blocks) = (struct pm_block){.routine = MAIN};
-    *PM_PUSH(s, edges) = (struct pm_edge){
-        .from = MAIN, .to = N, .routine = MAIN, .kind = PM_EDGE_FALLTHROUGH};
+    *PM_PUSH(s, edges) =
+        (struct pm_edge){.from = MAIN, .to = N, .routine = MAIN, .kind = PM_EDGE_FALLTHROUGH};
     *PM_PUSH(s, calls) = (struct pm_call){REGION, HELPER};
     *PM_PUSH(s, calls) = (struct pm_call){OTHER, HELPER};
     *PM_PUSH(s, calls) = (struct pm_call){N, HELPER};
