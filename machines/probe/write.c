@@ -364,5 +364,5 @@ void pm_machine_probe_write(FILE *to, const struct pm_machine_probe *probe) {
     fputs("\n", to);
     write_core(to, probe);
     write_instructions(to, &probe->instructions);
-    pm_write_probed_memory(to, &probe->memory);
+    pm_write_probed_memory(to, &probe->memory, &probe->said);
 }
