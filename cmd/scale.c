@@ -142,8 +142,8 @@ static struct pm_prediction **predict(const struct scaling *s, struct pm_profile
         const struct pm_machine *machine = on->machines[m];
         ok = pm_need_machine_blocks(&s->program, profile, machine, s->request->store_path, false,
                                     err) &&
-             (predictions[m] = pm_predict_between(structure, profile, ends, machine,
-                                                  &s->request->predict, err));
+             (predictions[m] =
+                  pm_predict_between(structure, profile, ends, machine, &s->request->predict, err));
     }
     if (ok)
         return predictions;

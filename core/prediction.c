@@ -99,8 +99,8 @@ struct pm_estimate pm_cycles_between(const struct pm_cost_sum *cost) {
 }
 
 struct pm_estimate pm_prediction_seconds(const struct pm_prediction *prediction) {
-    struct pm_estimate seconds = pm_estimate_scaled(
-        pm_cycles_between(&prediction->scopes[0].total), 1 / prediction->clock_hz);
+    struct pm_estimate seconds = pm_estimate_scaled(pm_cycles_between(&prediction->scopes[0].total),
+                                                    1 / prediction->clock_hz);
     seconds.estimate = prediction->seconds;
     if (!(prediction->level > 0))
         seconds.low = seconds.high = NAN;

@@ -46,13 +46,14 @@ enum pm_bound {
     PM_BOUND_UNKNOWN,        /* most of it is operations without a cost in the machine file */
 };
 
-/* What a cost has more, or less, with all models at the upper, or lower, ends of their intervals. */
+/* What a cost has more, or less, with all models at the upper, or lower, ends of their intervals.
+ */
 struct pm_cost_change {
     double cycles, level_misses[PM_MAX_LEVELS];
 };
 
-/* What the cycles of a cost lie between, as sums over scopes, in cycles (sched/interval.c); NAN: not
-   known. */
+/* What the cycles of a cost lie between, as sums over scopes, in cycles (sched/interval.c); NAN:
+   not known. */
 struct pm_spread {
     struct pm_cost_change low, high; /* by the models; 0 where these have no intervals */
     /* Half intervals, downwards and upwards, of what the model of time may be off by: as if all

@@ -219,9 +219,8 @@ void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *predic
         if (!(cycles > 0))
             continue;
         double relative = change / cycles;
-        prediction->marked_change =
-            hypot(prediction->marked_change,
-                  isnan(figure->number) ? relative : relative / step * marked);
+        prediction->marked_change = hypot(
+            prediction->marked_change, isnan(figure->number) ? relative : relative / step * marked);
         keep(prediction, figure, relative / step);
     }
     pm_figures_free(&figures);

@@ -145,11 +145,11 @@ static void spread_level(const struct spreading *s, size_t l) {
 
 static void spread_machine(const struct spreading *s) {
     const struct pm_machine *machine = s->machine;
-    double mispredict = half_of_cycles(machine, NULL, "mispredict_penalty",
-                                       machine->mispredict_cycles);
+    double mispredict =
+        half_of_cycles(machine, NULL, "mispredict_penalty", machine->mispredict_cycles);
     double page_fault = half_of_cycles(machine, NULL, "page_fault", machine->page_fault_cycles);
-    double bandwidth = half_of_rate(machine, "memory", "bandwidth_gbs",
-                                    machine->memory.bandwidth_gbs);
+    double bandwidth =
+        half_of_rate(machine, "memory", "bandwidth_gbs", machine->memory.bandwidth_gbs);
     for (size_t l = 0; l < machine->n_levels; l++)
         spread_level(s, l);
     for (size_t i = 0; i < s->prediction->n_scopes; i++) {

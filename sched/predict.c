@@ -339,12 +339,10 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     return prediction;
 }
 
-struct pm_prediction *pm_predict_between(const struct pm_structure *structure,
-                                         const struct pm_profile *profile,
-                                         struct pm_profile *const ends[2],
-                                         const struct pm_machine *machine,
-                                         const struct pm_predict_options *options,
-                                         struct pm_error *err) {
+struct pm_prediction *
+pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
+                   struct pm_profile *const ends[2], const struct pm_machine *machine,
+                   const struct pm_predict_options *options, struct pm_error *err) {
     struct pm_prediction *prediction = pm_predict(structure, profile, machine, options, err);
     if (!prediction || !ends || !ends[0] || !ends[1])
         return prediction;

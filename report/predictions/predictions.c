@@ -358,7 +358,8 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "parameters", pm_json_parameters(&prediction->parameters));
     json_object_set_new(object, "machine", machine_json(prediction));
     json_object_set_new(object, "seconds", pm_json_number(prediction->seconds));
-    json_object_set_new(object, "level", pm_json_number(isnan(seconds.low) ? NAN : prediction->level));
+    json_object_set_new(object, "level",
+                        pm_json_number(isnan(seconds.low) ? NAN : prediction->level));
     json_object_set_new(object, "low_seconds", pm_json_number(seconds.low));
     json_object_set_new(object, "high_seconds", pm_json_number(seconds.high));
     const struct pm_cost_sum *total = &prediction->scopes[0].total;

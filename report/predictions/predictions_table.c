@@ -30,7 +30,8 @@ static char *time_interval(const struct pm_prediction *prediction) {
     struct pm_estimate seconds = pm_prediction_seconds(prediction);
     if (isnan(seconds.low) || isnan(seconds.high))
         return pm_strdup("");
-    struct pm_number_text least = pm_seconds_text(seconds.low), most = pm_seconds_text(seconds.high);
+    struct pm_number_text least = pm_seconds_text(seconds.low),
+                          most = pm_seconds_text(seconds.high);
     return pm_sprintf(" (%.0f%%: %s to %s)", 100 * prediction->level, least.text, most.text);
 }
 

@@ -38,9 +38,9 @@ struct scale_line {
     const struct pm_scale_point *point;
     const struct pm_prediction *prediction;
     bool is_measured;
-    double seconds, low, high;          /* by the model, or, measured, by the clock; NAN */
-    double cycles, schedule, bandwidth, first_touches; /* for a unit; measured: NAN, and of the
-                                                          clock */
+    double seconds, low, high; /* by the model, or, measured, by the clock; NAN */
+    double cycles, schedule, bandwidth, first_touches;  /* for a unit; measured: NAN, and of the
+                                                           clock */
     double misses[PM_MAX_LEVELS], costs[PM_MAX_LEVELS]; /* for a unit */
 };
 
@@ -113,13 +113,12 @@ static const struct pm_field line_fields[] = {
 static struct pm_fields columns_of(const struct pm_scale *scale, size_t machine,
                                    char *titles[2 * PM_MAX_LEVELS]) {
     const struct pm_machine *on = scale->machines[machine];
-    struct pm_fields fields =
-        pm_fields_named(PM_FIELDS(line_fields),
-                        on->page_fault_cycles > 0
-                            ? "size source extrapolation seconds between cycles schedule "
-                              "bandwidth first_touches"
-                            : "size source extrapolation seconds between cycles schedule "
-                              "bandwidth");
+    struct pm_fields fields = pm_fields_named(
+        PM_FIELDS(line_fields), on->page_fault_cycles > 0
+                                    ? "size source extrapolation seconds between cycles schedule "
+                                      "bandwidth first_touches"
+                                    : "size source extrapolation seconds between cycles schedule "
+                                      "bandwidth");
     fields.fields[0].header = scale->parameter;
     for (size_t level = 0; level < on->n_levels; level++) {
         *PM_PUSH(&fields, fields) = (struct pm_field){.name = on->levels[level].name,

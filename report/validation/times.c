@@ -20,7 +20,8 @@ struct time_line {
 
 /* ---- why a row may be off -------------------------------------------------------------------- */
 
-/* "schedule", "bandwidth", "L2 misses", "first touches of pages": what most of the predicted time is. */
+/* "schedule", "bandwidth", "L2 misses", "first touches of pages": what most of the predicted time
+ * is. */
 static char *largest_part(const struct time_line *line) {
     const struct pm_prediction *prediction = line->size->prediction;
     const struct pm_time_parts *parts = &line->row.parts;
@@ -82,8 +83,7 @@ static json_t *parts_json(const struct time_line *line) {
     json_t *object = json_object();
     json_object_set_new(object, "schedule", pm_json_number(line->row.parts.schedule));
     json_object_set_new(object, "bandwidth", pm_json_number(line->row.parts.bandwidth));
-    json_object_set_new(object, "first_touches",
-                        pm_json_number(line->row.parts.first_touches));
+    json_object_set_new(object, "first_touches", pm_json_number(line->row.parts.first_touches));
     for (size_t level = 0; level < prediction->n_levels; level++)
         json_object_set_new(object, prediction->level_names[level],
                             pm_json_number(line->row.parts.levels[level]));
@@ -326,8 +326,7 @@ static json_t *size_json(const struct pm_timed_size *size, const struct pm_time_
     json_object_set_new(object, "extrapolation", pm_json_number(prediction->extrapolation));
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(prediction->relative_error));
-    json_object_set_new(object, "level",
-                        pm_json_number(prediction->level));
+    json_object_set_new(object, "level", pm_json_number(prediction->level));
     json_object_set_new(object, "measured_on", pm_json_text(size->runs[0]->machine));
     json_object_set_new(object, "over_plain", pm_json_number(table->over_plain));
     json_object_set_new(object, "least_share", pm_json_number(table->least_share));

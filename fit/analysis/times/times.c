@@ -16,8 +16,8 @@
 struct passing {
     const struct pm_structure *structure;
     const struct pm_prediction *prediction;
-    const uint32_t *owners;  /* of scopes: the scope with the timer */
-    double *executed;        /* of basic blocks */
+    const uint32_t *owners;         /* of scopes: the scope with the timer */
+    double *executed;               /* of basic blocks */
     struct pm_cost_sum *of_scope;   /* what its timer holds, by scope */
     struct pm_cost_sum *of_routine; /* what no timer of its own holds */
     struct pm_cost_sum untimed;

@@ -36,7 +36,7 @@ struct pm_time_row {
     double lower, upper;          /* seconds: every miss prefetched, every miss alone */
     /* What the interval comes from, in seconds (struct pm_spread). */
     double low_by_models, high_by_models, by_machine, missing;
-    double *runs;                 /* measured seconds, ascending; owned */
+    double *runs; /* measured seconds, ascending; owned */
     size_t n_runs;
     struct pm_estimate measured; /* of these: p10, median, p90 */
     double share;                /* of the program's measured time */
@@ -45,7 +45,7 @@ struct pm_time_row {
     bool inside;                 /* the measured median is between low and high */
     double unknown_share;        /* of the operations: those without a cost */
     double unrecorded_share;     /* of the accesses: those in no histogram */
-    double calls_out; /* executed calls to code that is not lifted, or through pointers */
+    double calls_out;     /* executed calls to code that is not lifted, or through pointers */
     double first_touches; /* of pages */
 };
 
