@@ -191,17 +191,8 @@ static struct pm_prediction *predict_one(const struct request *request,
                                          const struct pm_structure *structure,
                                          const struct profiles_at_size *found,
                                          const struct pm_machine *machine, struct pm_error *err) {
-    struct pm_prediction *prediction =
-        pm_predict(structure, found->profile, machine, &request->predict, err);
-    if (!prediction || !found->ends[0])
-        return prediction;
-    prediction->level = pm_heuristics.interval_level;
-    prediction->low = pm_predict(structure, found->ends[0], machine, &request->predict, err);
-    prediction->high = pm_predict(structure, found->ends[1], machine, &request->predict, err);
-    if (prediction->low && prediction->high)
-        return prediction;
-    pm_prediction_free(prediction);
-    return NULL;
+    return pm_predict_between(structure, found->profile, found->ends, machine, &request->predict,
+                              err);
 }
 
 /* Where the time of the largest run went of which that is known, else that it is not. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/fit.h"
+
 /* Of all schedules' cycles: from here on a region's causes, and what it would gain, are worked out;
    each takes a simulation more. */
 static const double share_with_causes = 1e-3, share_with_gains = 5e-3;
@@ -164,6 +166,22 @@ static void add_region(struct mapping *m, uint32_t region, double *executions,
     free(weights);
 }
 
+/* Executed calls that are not among the structure's. */
+static void count_calls_out(const struct mapping *m, struct pm_scope_prediction *scopes) {
+    const struct pm_structure *structure = m->structure;
+    size_t next = 0;
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block *block = &structure->blocks[b];
+        double calls = 0;
+        for (uint32_t op = block->first_op; op < block->first_op + block->n_ops; op++)
+            calls += structure->ops[op].op_class == PM_OP_CALL;
+        for (; next < structure->n_calls && structure->calls[next].block <= b; next++)
+            calls -= structure->calls[next].block == b;
+        if (calls > 0)
+            scopes[block->scope].self.calls_out += calls * m->frequencies.blocks[b];
+    }
+}
+
 /* ---- misses ---------------------------------------------------------------------------------- */
 
 static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm_profile *profile,
@@ -188,6 +206,15 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
                              &m->schedules[scope], profile, m->groups, self);
 }
 
+static void add_first_touches(const struct pm_machine *machine, struct pm_scope_prediction *p) {
+    double cycles = p->self.first_touches * machine->page_fault_cycles;
+    p->self.causes[PM_CAUSE_FIRST_TOUCHES] = cycles;
+    p->gains[PM_CAUSE_FIRST_TOUCHES] = cycles;
+    p->self.memory_cycles += cycles;
+    p->self.lower_cycles += cycles;
+    p->self.upper_cycles += cycles;
+}
+
 static void add_memory(struct mapping *m, const struct pm_profile *profile,
                        struct pm_scope_prediction *scopes) {
     double all_cycles = 0;
@@ -195,9 +222,13 @@ static void add_memory(struct mapping *m, const struct pm_profile *profile,
         all_cycles += scopes[s].self.schedule_cycles;
     for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
         add_memory_cycles(m, s, profile, all_cycles, &scopes[s]);
+        add_first_touches(m->machine, &scopes[s]);
         struct pm_cost_sum *self = &scopes[s].self;
         self->cycles =
             self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
+        /* Inlined code's schedule is in that of the region, but reported by itself. */
+        self->lower_cycles = fmin(self->lower_cycles, self->cycles);
+        self->upper_cycles = fmax(self->upper_cycles, self->cycles);
     }
 }
 
@@ -223,8 +254,12 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound = PM_BOUND_LEVEL;
         p->bound_level = (uint8_t)l;
     }
-    if (self->causes[PM_CAUSE_BANDWIDTH] > largest)
+    if (self->causes[PM_CAUSE_BANDWIDTH] > largest) {
+        largest = self->causes[PM_CAUSE_BANDWIDTH];
         p->bound = PM_BOUND_BANDWIDTH;
+    }
+    if (self->causes[PM_CAUSE_FIRST_TOUCHES] > largest)
+        p->bound = PM_BOUND_FIRST_TOUCHES;
 }
 
 static bool check_inputs(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -268,11 +303,13 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (is_region(&m, s))
             add_region(&m, s, executions, prediction->scopes);
+    count_calls_out(&m, prediction->scopes);
     pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
     add_memory(&m, profile, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
     pm_add_totals(structure, prediction->scopes);
+    prediction->level = pm_heuristics.interval_level;
     prediction->is_simple = m.simple || !machine->out_of_order;
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     const struct pm_mapped mapped = {.frequencies = &m.frequencies,
@@ -282,6 +319,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
     pm_find_doubts(&mapped, prediction);
+    pm_add_spreads(structure, profile, machine, prediction);
+    pm_add_totals(structure, prediction->scopes);
     if (o->scopes) {
         memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
         prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
@@ -293,5 +332,25 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     free(m.executions);
     free(m.groups);
     pm_frequencies_free(&m.frequencies);
+    return prediction;
+}
+
+struct pm_prediction *
+pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
+                   struct pm_profile *const ends[2], const struct pm_machine *machine,
+                   const struct pm_predict_options *options, struct pm_error *err) {
+    struct pm_prediction *prediction = pm_predict(structure, profile, machine, options, err);
+    if (!prediction || !ends || !ends[0] || !ends[1])
+        return prediction;
+    struct pm_prediction *low = pm_predict(structure, ends[0], machine, options, err);
+    struct pm_prediction *high = low ? pm_predict(structure, ends[1], machine, options, err) : NULL;
+    if (high) {
+        pm_prediction_take_ends(prediction, low, high);
+    } else {
+        pm_prediction_free(prediction);
+        prediction = NULL;
+    }
+    pm_prediction_free(low);
+    pm_prediction_free(high);
     return prediction;
 }

@@ -37,6 +37,13 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
                                  const struct pm_predict_options *options, struct pm_error *err);
 
+/* The same with ENDS, of the intervals of the models that made PROFILE (pm_profile_ends_at), in the
+   prediction's; NULL, or of NULL: none, so that its intervals are of time and machine alone. */
+struct pm_prediction *
+pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
+                   struct pm_profile *const ends[2], const struct pm_machine *machine,
+                   const struct pm_predict_options *options, struct pm_error *err);
+
 /* True if PROFILE has the block sizes of all levels; else the sentence names those that it lacks.
  */
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,

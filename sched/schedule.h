@@ -89,6 +89,12 @@ struct pm_mapped {
    matter most. */
 void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction);
 
+/* ---- interval.c ------------------------------------------------------------------------------ */
+
+/* Fills `spread` of all scopes' own costs, as if the models were exact. */
+void pm_add_spreads(const struct pm_structure *structure, const struct pm_profile *profile,
+                    const struct pm_machine *machine, struct pm_prediction *prediction);
+
 /* ---- notes.c --------------------------------------------------------------------------------- */
 
 /* Is PART of WHOLE more than what sums of predicted counts may be off by? */

@@ -263,6 +263,7 @@ struct pm_machine {
     uint32_t eliminates;         /* PM_ELIMINATES_… */
     uint64_t page_bytes;         /* the page in use; 0: those of all TLBs */
     uint32_t page_walkers;       /* 0 unknown */
+    double page_fault_cycles;    /* of the system, to bring a page at its first touch; 0 unknown */
     double memory_bandwidth_gbs; /* of one core; 0 unknown: no bandwidth bound */
     double memory_bandwidth_bytes_per_cycle; /* the same */
     struct pm_memory memory;

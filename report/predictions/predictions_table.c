@@ -27,11 +27,11 @@ static char *range_text(const struct pm_prediction *prediction) {
 
 /* " (80%: 15.1 s to 16.4 s)"; empty without an interval. */
 static char *time_interval(const struct pm_prediction *prediction) {
-    if (!prediction->low || !prediction->high)
+    struct pm_estimate seconds = pm_prediction_seconds(prediction);
+    if (isnan(seconds.low) || isnan(seconds.high))
         return pm_strdup("");
-    double low = fmin(prediction->low->seconds, prediction->seconds);
-    double high = fmax(prediction->high->seconds, prediction->seconds);
-    struct pm_number_text least = pm_seconds_text(low), most = pm_seconds_text(high);
+    struct pm_number_text least = pm_seconds_text(seconds.low),
+                          most = pm_seconds_text(seconds.high);
     return pm_sprintf(" (%.0f%%: %s to %s)", 100 * prediction->level, least.text, most.text);
 }
 
