@@ -5,6 +5,7 @@
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
    out where a region has a share of the time that anybody looks at. */
+#include "sched/joined/joined.h"
 #include "sched/schedule.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ struct mapping {
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
     double *executions;                   /* of the rows of costs, in all */
+    struct pm_joined joined;
     double split_operations;
     bool pessimistic, simple;
 };
@@ -106,6 +108,7 @@ static void schedule_regions(struct mapping *m, const struct pm_scope_prediction
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
             schedule_region(m, s, scopes, all_cycles);
+    pm_join_regions(&m->frequencies, &m->target, scopes, m->schedules, &m->joined);
 }
 
 /* A region's schedule, to the scopes of its basic blocks by their WEIGHTS, shares of issue slots:

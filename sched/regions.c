@@ -117,6 +117,7 @@ static void add_branches(struct scheduling *s) {
     add_cause(s, PM_CAUSE_MISPREDICTIONS, s->schedule->mispredictions * machine->mispredict_cycles);
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] =
         s->schedule->mispredictions * machine->mispredict_cycles;
+    s->schedule->shadowed_cycles = s->schedule->mispredictions * machine->mispredict_cycles;
     if (s->returning == 0)
         return;
     if (machine->out_of_order) {
@@ -124,6 +125,7 @@ static void add_branches(struct scheduling *s) {
         filling = fmax(0, filling - machine->mispredict_cycles);
     }
     add_cause(s, PM_CAUSE_WINDOW, entries * filling);
+    s->schedule->shadowed_cycles += entries * filling;
 }
 
 void pm_schedule_region(const struct pm_region_request *request,
