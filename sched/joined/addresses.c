@@ -43,7 +43,7 @@ struct value {
 struct store {
     int64_t place; /* the address's constant */
     uint32_t size_bytes;
-    uint32_t op;     /* number on the trace */
+    uint32_t op;     /* number on the trace; PM_NONE: before the loop */
     uint32_t before; /* + 1: of the same sum */
     bool has_value;
     struct value value;
@@ -67,7 +67,8 @@ struct following {
     PM_ARRAY(bool, is_born); /* per symbol: it is not of the trace's begin */
     struct value registers[N_REGISTERS];
     size_t next_assignment;
-    uint32_t op; /* number on the trace of the instruction's first operation */
+    bool is_before; /* the loop: of what the trace begins with */
+    uint32_t op;    /* number on the trace of the instruction's first operation */
 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -212,15 +213,20 @@ static struct value load(struct following *f, uint32_t op, const struct pm_refer
     if (size == 0 || size > 64)
         return unknown(f);
     unsigned n = find_sources(f, address, size, sources, &left);
-    f->found->n_loads++;
-    f->found->n_unknown += is_unknown(f, address);
-    f->found->n_forwarded += n > 0;
-    f->found->n_blocked += n > 1 || (n && left);
+    unsigned on_trace = 0;
     for (unsigned i = 0; i < n; i++)
-        *PM_PUSH(f->found, items) = (struct pm_forwarding){.load = op,
-                                                           .store = sources[i]->op,
-                                                           .is_partial = n > 1 || left,
-                                                           .is_blocked = n > 1};
+        on_trace += sources[i]->op != PM_NONE;
+    f->found->n_loads += !f->is_before;
+    f->found->n_unknown += !f->is_before && is_unknown(f, address);
+    f->found->n_forwarded += on_trace > 0;
+    f->found->n_blocked += on_trace > 1 || (on_trace && (left || n > 1));
+    for (unsigned i = 0; i < n; i++)
+        if (sources[i]->op != PM_NONE)
+            *PM_PUSH(f->found, items) =
+                (struct pm_forwarding){.load = op,
+                                       .store = sources[i]->op,
+                                       .is_partial = n > 1 || left,
+                                       .is_blocked = on_trace > 1};
     if (n == 0)
         return value_by_origin(f, (uint64_t)1 << 63 | size,
                                (struct value[3]){address, {0}, {0}});
@@ -235,7 +241,7 @@ static void add_store(struct following *f, uint32_t op, const struct pm_referenc
     struct sum *sum = &f->sums[address.sum];
     *PM_PUSH(f, stores) = (struct store){.place = address.constant,
                                          .size_bytes = reference->size_bytes,
-                                         .op = op,
+                                         .op = f->is_before ? PM_NONE : op,
                                          .before = sum->last_store,
                                          .has_value = value != NULL,
                                          .value = value ? *value : (struct value){0}};
@@ -430,8 +436,11 @@ void pm_trace_forwardings(const struct pm_structure *structure, const struct pm_
     (void)PM_PUSH(&f, sums);
     for (unsigned r = 0; r < N_REGISTERS; r++)
         f.registers[r] = value_of_symbol(&f, new_symbol(&f, false));
-    for (size_t s = 0; s < trace->n_steps; s++)
+    for (size_t s = 0; s < trace->n_steps; s++) {
+        f.is_before = s < trace->n_before;
+        f.op = s == trace->n_before ? 0 : f.op;
         follow_step(&f, s);
+    }
     free(f.sums);
     free(f.stores);
     free(f.origins);

@@ -48,11 +48,11 @@ static double simulate(const struct joining *j, const struct pm_trace *trace, si
     struct pm_dep_graph graph = {0};
     struct pm_window_result result = {0};
     size_t n_ops = 0, n_forwardings = 0;
-    for (size_t s = 0; s < n_steps; s++)
+    for (size_t s = trace->n_before; s < n_steps; s++)
         n_ops += trace->steps[s].n_ops;
     while (n_forwardings < found->n_items && found->items[n_forwardings].load < n_ops)
         n_forwardings++;
-    pm_graph_of_path(j->target, trace->steps, n_steps,
+    pm_graph_of_path(j->target, trace->steps + trace->n_before, n_steps - trace->n_before,
                      &(struct pm_graph_options){.loop = PM_NONE,
                                                 .forwardings = found->items,
                                                 .n_forwardings = n_forwardings},
@@ -140,6 +140,7 @@ static void join_root(struct joining *j, const struct root *root) {
     struct pm_trace trace = {.passes = pm_alloc(n_scopes, sizeof *trace.passes)};
     struct pm_forwardings found = {0};
     double *before = pm_alloc(n_scopes, sizeof *before);
+    pm_tracer_begin(j->tracer, root->loop, &trace);
     for (unsigned i = 0; i < half; i++)
         pm_tracer_add(j->tracer, root->loop, &trace);
     size_t half_steps = trace.n_steps;

@@ -35,6 +35,8 @@ struct pm_trace {
     PM_ARRAY(bool, enters); /* per step: it ends with a call, and the next one is the callee's */
     double *passes;         /* by scope: of a loop iterations, of a routine executions */
     size_t n_ops;
+    size_t n_before; /* steps at the begin that lead from the routine's entry to the loop: they tell
+                        what registers and the frame hold, and are not simulated */
 };
 
 /* What traces are made from: paths of regions, each in turn as often as they are executed. */
@@ -46,6 +48,8 @@ void pm_tracer_free(struct pm_tracer *tracer);
 double pm_tracer_size(struct pm_tracer *tracer, uint32_t loop);
 /* Does an iteration call, or have a short loop in it? */
 bool pm_tracer_joins(struct pm_tracer *tracer, uint32_t loop);
+/* Begins TRACE, which is empty, with a way from the entry of its routine to LOOP. */
+void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace);
 /* Adds an iteration of LOOP to TRACE, which has room for scopes in `passes`. */
 void pm_tracer_add(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace);
 void pm_trace_free(struct pm_trace *trace);

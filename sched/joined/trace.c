@@ -290,6 +290,37 @@ static bool add_pass(struct pm_tracer *tracer, uint32_t region, bool returning,
     return returns;
 }
 
+/* What stands before LOOP on the most frequent path of REGION that has it as a step. */
+static void add_way_to(struct pm_tracer *tracer, uint32_t region, uint32_t loop,
+                       struct pm_trace *trace) {
+    const struct pm_paths *paths = &turns_of(tracer, region)->paths;
+    for (size_t i = 0; i < paths->n_items; i++) {
+        const struct pm_path_step *steps = &paths->steps[paths->items[i].first_step];
+        uint32_t n = 0;
+        while (n < paths->items[i].n_steps && steps[n].loop != loop)
+            n++;
+        if (n == paths->items[i].n_steps)
+            continue;
+        for (uint32_t k = 0; k < n; k++)
+            push_step(trace, steps[k], false);
+        return;
+    }
+}
+
+void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace) {
+    const struct pm_structure *s = tracer->structure;
+    uint32_t around[MOST_DEPTH], n = 0;
+    around[n++] = loop;
+    while (n + 1 < MOST_DEPTH && pm_outer_loop(s, around[n - 1]) != PM_NONE) {
+        around[n] = pm_outer_loop(s, around[n - 1]);
+        n++;
+    }
+    around[n++] = s->routines[s->scopes[loop].routine].scope;
+    while (--n > 0)
+        add_way_to(tracer, around[n], around[n - 1], trace);
+    trace->n_before = trace->n_steps;
+}
+
 void pm_tracer_add(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace) {
     tracer->depth = 0;
     tracer->under_way[tracer->depth++] = tracer->structure->scopes[loop].routine;
