@@ -122,12 +122,12 @@ static struct value value_by_origin(struct following *f, uint64_t what, const st
     pm_map_add(&f->origin_map, hash, (uint32_t)f->n_origins);
     struct origin *origin = PM_PUSH(f, origins);
     *origin = key;
-    origin->symbol = new_symbol(f, true);
+    origin->symbol = new_symbol(f, !f->is_before);
     return value_of_symbol(f, (uint32_t)f->origins[f->n_origins - 1].symbol);
 }
 
 static struct value unknown(struct following *f) {
-    return value_of_symbol(f, new_symbol(f, true));
+    return value_of_symbol(f, new_symbol(f, !f->is_before));
 }
 
 /* A + FACTOR · B. */

@@ -8,7 +8,6 @@
    those of a region's paths without mispredictions, nor what filling and draining takes at
    loops' ends, since they are added by themselves. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "sched/joined/joined.h"
@@ -156,8 +155,6 @@ static void join_root(struct joining *j, const struct root *root) {
                         simulate(j, &trace, half_steps, &found);
         count_loads(j, &found, iterations / 2);
         share_out(j, &trace, before, iterations, fmax(0, cycles - parts), parts);
-        if (getenv("PM_JOIN"))
-            fprintf(stderr, "root %u (%s:%u) size %.0f half %u: joined %.1f parts %.1f iterations %.0f loads %zu fwd %zu blocked %zu unknown %zu\n", root->loop, j->frequencies->structure->scopes[root->loop].file, j->frequencies->structure->scopes[root->loop].line_first, root->size, half, cycles/half, parts/half, uncovered, found.n_loads, found.n_forwarded, found.n_blocked, found.n_unknown);
     }
     free(found.items);
     free(before);
