@@ -62,6 +62,7 @@ static double simulate(const struct joining *j, const struct pm_trace *trace, si
                                                   .has_fetch = true,
                                                   .retire_slots = machine->retire_width,
                                                   .window_slots = machine->window,
+                                                  .scheduler = machine->scheduler,
                                                   .has_units = true,
                                                   .iterations = 1,
                                                   .machine = machine},
