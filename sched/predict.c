@@ -291,6 +291,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
     pm_find_doubts(&mapped, prediction);
+    pm_add_joined_notes(&m.joined, &m.target, prediction->scopes[0].total.cycles, prediction);
     pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);

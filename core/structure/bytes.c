@@ -15,7 +15,12 @@
 
 #define STRUCTURE_MAGIC 0x53444d50u /* "PMDS" */
 enum { COMPRESSION_LEVEL = 3 };
-enum { VERSION_WITH_CODE_HASH = 5, VERSION_WITH_CALLS = 6, VERSION_WITH_MNEMONICS = 7, VERSION_WITH_ADDRESSES = 8 };
+enum {
+    VERSION_WITH_CODE_HASH = 5,
+    VERSION_WITH_CALLS = 6,
+    VERSION_WITH_MNEMONICS = 7,
+    VERSION_WITH_ADDRESSES = 8
+};
 #define MOST_RAW_BYTES UINT32_MAX /* no program that can be lifted comes near */
 
 struct bytes_header {

@@ -429,8 +429,8 @@ bool pm_fail_nearest_scope(struct pm_error *err, const struct pm_structure *stru
 
 /* A step of one iteration: a basic block, or an inner loop that is passed as a whole. */
 struct pm_path_step {
-    uint32_t block; /* PM_NONE: */
-    uint32_t loop;  /* an inner loop */
+    uint32_t block;           /* PM_NONE: */
+    uint32_t loop;            /* an inner loop */
     uint32_t first_op, n_ops; /* of the basic block, where a call divides it; 0 operations: all */
 };
 

@@ -56,10 +56,10 @@ enum pm_edge_sort {
 struct pm_wait {
     uint32_t from, to;
     uint16_t distance;
-    uint8_t sort;   /* enum pm_edge_sort */
-    bool is_hidden; /* passes an inner loop: there in time, because that takes its own cycles */
+    uint8_t sort;    /* enum pm_edge_sort */
+    bool is_hidden;  /* passes an inner loop: there in time, because that takes its own cycles */
     bool is_blocked; /* … after `from` has left the window: several stores have what is loaded */
-    bool is_fresh;  /* each entry of the loop begins anew: nothing comes from the one before */
+    bool is_fresh;   /* each entry of the loop begins anew: nothing comes from the one before */
     float cycles;
 };
 

@@ -94,15 +94,14 @@ static void wait_for_forwarding(struct pm_builder *builder, const struct pm_forw
         return;
     double forward = fmax(machine->store_forward_cycles, nodes[load].latency_cycles);
     double blocked = fmax(machine->store_block_cycles, forward);
-    pm_add_wait(builder,
-                &(struct pm_wait){
-                    .from = store,
-                    .to = load,
-                    .sort = PM_THROUGH_MEMORY,
-                    .is_blocked = f->is_blocked,
-                    .is_hidden = pm_is_hidden(builder, nodes[store].step, nodes[load].step, false),
-                    .cycles = (float)((f->is_partial ? blocked : forward) -
-                                      nodes[load].latency_cycles)});
+    pm_add_wait(builder, &(struct pm_wait){.from = store,
+                                           .to = load,
+                                           .sort = PM_THROUGH_MEMORY,
+                                           .is_blocked = f->is_blocked,
+                                           .is_hidden = pm_is_hidden(builder, nodes[store].step,
+                                                                     nodes[load].step, false),
+                                           .cycles = (float)((f->is_partial ? blocked : forward) -
+                                                             nodes[load].latency_cycles)});
 }
 
 void pm_wait_through_memory(struct pm_builder *builder) {

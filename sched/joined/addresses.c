@@ -145,8 +145,7 @@ static struct value add(struct following *f, struct value a, int64_t factor, str
             sum.terms[at].factor = (int64_t)((uint64_t)sum.terms[at].factor + (uint64_t)more);
             if (sum.terms[at].factor != 0)
                 continue;
-            memmove(&sum.terms[at], &sum.terms[at + 1],
-                    (sum.n_terms - at - 1) * sizeof *sum.terms);
+            memmove(&sum.terms[at], &sum.terms[at + 1], (sum.n_terms - at - 1) * sizeof *sum.terms);
             sum.n_terms--;
             continue;
         }
@@ -222,14 +221,12 @@ static struct value load(struct following *f, uint32_t op, const struct pm_refer
     f->found->n_blocked += on_trace > 1 || (on_trace && (left || n > 1));
     for (unsigned i = 0; i < n; i++)
         if (sources[i]->op != PM_NONE)
-            *PM_PUSH(f->found, items) =
-                (struct pm_forwarding){.load = op,
-                                       .store = sources[i]->op,
-                                       .is_partial = n > 1 || left,
-                                       .is_blocked = on_trace > 1};
+            *PM_PUSH(f->found, items) = (struct pm_forwarding){.load = op,
+                                                               .store = sources[i]->op,
+                                                               .is_partial = n > 1 || left,
+                                                               .is_blocked = on_trace > 1};
     if (n == 0)
-        return value_by_origin(f, (uint64_t)1 << 63 | size,
-                               (struct value[3]){address, {0}, {0}});
+        return value_by_origin(f, (uint64_t)1 << 63 | size, (struct value[3]){address, {0}, {0}});
     if (n == 1 && sources[0]->has_value && sources[0]->place == address.constant &&
         sources[0]->size_bytes == size)
         return sources[0]->value;
@@ -291,8 +288,7 @@ static void load_all(struct following *f, struct instruction *in) {
         const struct pm_reference *reference = reference_of(f, op);
         if (reference && !is_store(op) && (reference->access & PM_ACCESS_LOAD) &&
             op->op_class != PM_OP_PREFETCH)
-            in->loaded =
-                load(f, f->op + k - in->first, reference, address_of(f, reference));
+            in->loaded = load(f, f->op + k - in->first, reference, address_of(f, reference));
     }
 }
 

@@ -152,8 +152,8 @@ static void join_root(struct joining *j, const struct root *root) {
     double iterations = uncovered / half;
     if (iterations * parts >= least_share * j->all_cycles) {
         pm_trace_forwardings(j->frequencies->structure, &trace, &found);
-        double cycles = simulate(j, &trace, trace.n_steps, &found) -
-                        simulate(j, &trace, half_steps, &found);
+        double cycles =
+            simulate(j, &trace, trace.n_steps, &found) - simulate(j, &trace, half_steps, &found);
         count_loads(j, &found, iterations / 2);
         share_out(j, &trace, before, iterations, fmax(0, cycles - parts), parts);
     }
@@ -178,9 +178,29 @@ static void add_more(struct joining *j) {
     }
 }
 
+void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_machine *target,
+                         double all_cycles, struct pm_prediction *prediction) {
+    if (!pm_is_worth_a_note(joined->more_cycles, all_cycles))
+        return;
+    pm_prediction_note(
+        prediction,
+        "%.2g%% of the time is waiting for values that pass through memory between "
+        "routines, calls and iterations; %.2g%% of the loads there take what was "
+        "just stored, %.2g%% of several stores at once; %.2g%% have an address that "
+        "hangs on unknown values, and are taken as independent.",
+        100 * joined->more_cycles / all_cycles, 100 * joined->forwarded / joined->loads,
+        100 * joined->blocked / joined->loads, 100 * joined->unknown / joined->loads);
+    if (joined->blocked > 0 && target->machine->store_block_cycles <= 0)
+        pm_prediction_note(prediction,
+                           "Machine file %s does not say how long a load waits for several stores "
+                           "(store_block_latency): until they are retired, at least.",
+                           target->machine->name);
+}
+
 void pm_join_regions(const struct pm_frequencies *frequencies,
-                     const struct pm_target_machine *target, const struct pm_scope_prediction *scopes,
-                     struct pm_region_schedule *schedules, struct pm_joined *joined) {
+                     const struct pm_target_machine *target,
+                     const struct pm_scope_prediction *scopes, struct pm_region_schedule *schedules,
+                     struct pm_joined *joined) {
     const struct pm_structure *structure = frequencies->structure;
     *joined = (struct pm_joined){0};
     if (structure->n_assignments == 0 || !target->machine->out_of_order)

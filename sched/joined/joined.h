@@ -24,8 +24,13 @@ struct pm_joined {
 /* Adds to SCHEDULES (by scope, of all regions, ENTRIES times each) what joined paths take more.
    Nothing of structures that do not tell addresses, and on in-order machines. */
 void pm_join_regions(const struct pm_frequencies *frequencies,
-                     const struct pm_target_machine *target, const struct pm_scope_prediction *scopes,
-                     struct pm_region_schedule *schedules, struct pm_joined *joined);
+                     const struct pm_target_machine *target,
+                     const struct pm_scope_prediction *scopes, struct pm_region_schedule *schedules,
+                     struct pm_joined *joined);
+
+/* What there is to say of it in a report of ALL_CYCLES. */
+void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_machine *target,
+                         double all_cycles, struct pm_prediction *prediction);
 
 /* ---- traces (trace.c) ------------------------------------------------------------------------ */
 

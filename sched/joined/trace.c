@@ -27,9 +27,9 @@ struct pm_tracer {
     const struct pm_frequencies *frequencies;
     const struct pm_structure *structure;
     const struct pm_scope_prediction *scopes; /* entries, iterations */
-    struct pm_lists inner; /* by scope: loops directly in it */
-    struct turns *turns; /* by scope */
-    double *sizes;       /* by scope: operations of a pass */
+    struct pm_lists inner;                    /* by scope: loops directly in it */
+    struct turns *turns;                      /* by scope */
+    double *sizes;                            /* by scope: operations of a pass */
     uint8_t *states;
     uint32_t under_way[MOST_DEPTH]; /* routines */
     unsigned depth;
@@ -47,8 +47,7 @@ static struct pm_lists inner_loops(const struct pm_structure *structure) {
         if (outer[i] == PM_NONE)
             outer[i] = structure->routines[scope->routine].scope;
     }
-    struct pm_lists lists =
-        pm_lists_by_key(outer, NULL, structure->n_scopes, structure->n_scopes);
+    struct pm_lists lists = pm_lists_by_key(outer, NULL, structure->n_scopes, structure->n_scopes);
     free(outer);
     return lists;
 }
@@ -255,11 +254,10 @@ static void add_block(struct pm_tracer *tracer, uint32_t b, struct pm_trace *tra
         tracer->depth--;
     }
     if (first < end)
-        push_step(
-            trace,
-            (struct pm_path_step){
-                .block = b, .loop = PM_NONE, .first_op = first, .n_ops = end - first},
-            false);
+        push_step(trace,
+                  (struct pm_path_step){
+                      .block = b, .loop = PM_NONE, .first_op = first, .n_ops = end - first},
+                  false);
 }
 
 /* An entry of an inner loop: passes until one leaves. */
