@@ -6,6 +6,7 @@
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
    out where a region has a share of the time that anybody looks at. */
 #include "sched/cores/cores.h"
+#include "sched/joined/joined.h"
 #include "sched/schedule.h"
 
 #include <math.h>
@@ -26,6 +27,7 @@ struct mapping {
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
     double *executions;                   /* of the rows of costs, in all */
+    struct pm_joined joined;
     double split_operations;
     bool pessimistic, simple;
 };
@@ -109,6 +111,7 @@ static void schedule_regions(struct mapping *m, const struct pm_scope_prediction
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
             schedule_region(m, s, scopes, all_cycles);
+    pm_join_regions(&m->frequencies, &m->target, scopes, m->schedules, &m->joined);
 }
 
 /* A region's schedule, to the scopes of its basic blocks by their WEIGHTS, shares of issue slots:
@@ -325,6 +328,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
         memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
         prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     }
+    pm_add_joined_notes(&m.joined, &m.target, prediction->scopes[0].total.cycles, prediction);
     pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);
