@@ -84,6 +84,13 @@ static const struct pm_command commands[] = {
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"explain",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                      [--source] [--source-dir FOLDER]... [--asm]\n"
+     "                      [--deps optimistic|pessimistic] [--time window|simple]\n"
+     "                      [--min-percent P] [--interpolate]\n"
+     "                      [--format table|json|csv] [--wide] STORE [LOOP]",
+     "all that is known of one loop, and what may be tried", pm_cmd_explain},
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
      "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple]\n"
