@@ -101,8 +101,11 @@ static const struct pm_command commands[] = {
     {"export",
      "--histograms | --carried | --strides -s STORE [-P NAME=VALUE[,...]]\n"
      "                     [--block SIZES] [--routine NAMES] [--group LIST]\n"
-     "                     [--threads | --shared] [--format json|csv] [-o FILE]",
-     "measured histograms of reuse distances, or strides, for other programs", pm_cmd_export},
+     "                     [--threads | --shared] [--format json|csv] [-o FILE]\n"
+     "       pmodel export --callgrind | --folded [--of FIGURE] | --extrap -s STORE -m MACHINE\n"
+     "                     [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple] "
+     "[-o FILE]",
+     "measured histograms or strides, or predictions, for other programs", pm_cmd_export},
     {"validate",
      "-s STORE [-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [--caches BLOCKS]\n"
      "                       [--keep STORE]\n"

@@ -343,6 +343,9 @@ golden export.bins.csv pmodel export --histograms -s bins.pmdb --format csv --ro
 golden export.builds.csv pmodel export --histograms -s fixed.pmdb --block 64 -P N=24 --format csv
 golden export.file.txt pmodel export --histograms -s nest.pmdb -P N=24 --block 64 --group where -o where.json
 golden export.file.json cat where.json
+golden export.callgrind.txt pmodel export --callgrind -s nest.pmdb -m r12000 -P N=128
+golden export.folded.txt pmodel export --folded --of L2m -s nest.pmdb -m r12000 -P N=128
+golden export.extrap.txt pmodel export --extrap -s nest.pmdb -m r12000 -P N=48
 
 # ---- scale -------------------------------------------------------------------------------------------
 
