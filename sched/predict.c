@@ -287,7 +287,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .schedules = m.schedules,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
-    pm_find_doubts(&mapped, prediction);
+    if (!o->without_doubts)
+        pm_find_doubts(&mapped, prediction);
     pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);

@@ -3,7 +3,6 @@
    Histograms go from the store to the output one after the other; what stands next to each other in
    the store (the threads of one group and block size) is added up on the way, unless each is asked
    for. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -342,22 +341,8 @@ static bool export_to(FILE *out, const struct pm_export_request *request, struct
     return ok;
 }
 
-/* The file gets its name when it is whole. */
-static bool export_to_file(const struct pm_export_request *request, struct pm_error *err) {
-    char *partial = pm_sprintf("%s.part", request->output);
-    FILE *out = fopen(partial, "w");
-    bool ok = out || pm_fail_errno(err, "%s: cannot be written", partial);
-    ok = ok && export_to(out, request, err);
-    if (out) {
-        bool written = !ferror(out);
-        written = fclose(out) == 0 && written;
-        if (ok && (!written || rename(partial, request->output) != 0))
-            ok = pm_fail_errno(err, "%s: cannot be written", request->output);
-        if (!ok)
-            remove(partial);
-    }
-    free(partial);
-    return ok;
+static bool export_whole(FILE *out, void *request, struct pm_error *err) {
+    return export_to(out, request, err);
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -439,8 +424,7 @@ int pm_cmd_export(int argc, char **argv) {
     if (request.format == PM_REPORT_TABLE)
         request.format = PM_REPORT_JSON; /* the default */
     if (status == 0) {
-        bool ok =
-            request.output ? export_to_file(&request, &err) : export_to(stdout, &request, &err);
+        bool ok = pm_write_file(request.output, export_whole, &request, &err);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
     free(request.blocks.bytes);
