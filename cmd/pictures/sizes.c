@@ -158,11 +158,14 @@ static bool add_evenly(struct pm_followed *followed, const struct pm_size_design
         high = fmax(high, followed->sizes[i].value);
         whole &= followed->sizes[i].value == floor(followed->sizes[i].value);
     }
+    for (size_t r = 0; r < followed->program.n_runs && !(low > 0); r++)
+        if (pm_parameters_get(&followed->program.runs[r], followed->parameter, &low) && low > 0)
+            break; /* ascending: the smallest that has a logarithm */
     if (!(low > 0))
         return pm_fail(err,
-                       "%s was %g in a run, which has no logarithm to space sizes evenly in: "
-                       "give sizes with -P, and --sizes 0",
-                       followed->parameter, low);
+                       "%s is at most 0 in all runs, so sizes cannot be spaced evenly in its "
+                       "logarithm",
+                       followed->parameter);
     struct pm_size_design changed = {0};
     struct pm_parameters *sizes = NULL;
     size_t n_sizes = 0;
