@@ -534,7 +534,7 @@ async function begin() {
   const own = row => figures.value(shown.machine, "self_seconds", row, point());
   const hottest = page.rows.map((_, i) => i).filter(isThere).sort((a, b) => own(b) - own(a))[0];
   if (hottest !== undefined) choose(hottest, false);
-  document.documentElement.dataset.ready = "true";
+  document.documentElement.dataset.ready = Math.round(performance.now()); /* ms since it was opened */
 }
 
 begin().catch(error => {
