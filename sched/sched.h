@@ -22,8 +22,8 @@ enum pm_unknown_dependences {
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
-    bool without_doubts; /* which figures that are not verified matter is not looked for: most of the
-                            work of a prediction, which many of one program can do without */
+    bool without_doubts; /* which figures that are not verified matter is not looked for: most of
+                            the work of a prediction, which many of one program can do without */
 };
 
 /* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): the schedule of each loop and

@@ -21,7 +21,7 @@ struct request {
 struct making {
     struct request *request;
     struct pm_followed followed;
-    struct pm_page *page;
+    struct pm_html_page *page;
     struct pm_warnings warnings;
 };
 
@@ -105,7 +105,7 @@ static bool add_sizes(struct making *m, struct pm_error *err) {
 enum { MOST_SOURCE_BYTES = 1 << 19 }; /* of a file; what is larger was hardly written by hand */
 
 /* A file that is not where it was compiled is left out; the page says so where it would stand. */
-static void add_source(struct pm_page *page, const char *path) {
+static void add_source(struct pm_html_page *page, const char *path) {
     struct stat facts;
     FILE *from = fopen(path, "r");
     if (from && fstat(fileno(from), &facts) == 0 && S_ISREG(facts.st_mode) &&

@@ -116,7 +116,7 @@ static const uint8_t *read_row(struct reading *from, uint32_t scope, size_t *n) 
     return NULL;
 }
 
-void pm_page_put_distances(const struct pm_page *page, const uint32_t *scopes, size_t n,
+void pm_page_put_distances(const struct pm_html_page *page, const uint32_t *scopes, size_t n,
                            struct pm_page_bytes *to) {
     struct pm_page_bytes counts = {0}, slots = {0}, high = {0}, low = {0};
     struct reading *from = pm_alloc(page->n_points, sizeof *from);

@@ -63,13 +63,13 @@ json_t *pm_page_fields_json(const struct pm_fields *fields) {
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 /* What is known of the row whatever the size: of the last one that is added. */
-static void keep_place(struct pm_page *page, const struct pm_row *row) {
+static void keep_place(struct pm_html_page *page, const struct pm_row *row) {
     struct pm_page_row *kept = &page->rows[row->place.scope];
     free(kept->label);
     *kept = (struct pm_page_row){pm_strdup(row->label), row->line_first, row->line_last};
 }
 
-void pm_page_cells_make(struct pm_page *page, size_t machine,
+void pm_page_cells_make(struct pm_html_page *page, size_t machine,
                         const struct pm_prediction *prediction, const struct pm_times *times,
                         struct pm_page_cells *cells) {
     struct pm_rows *rows = pm_rows_new(page->subject.structure, prediction, times, NULL);
@@ -93,7 +93,7 @@ void pm_page_cells_make(struct pm_page *page, size_t machine,
     pm_rows_free(rows);
 }
 
-void pm_page_put_figures(const struct pm_page *page, const uint32_t *scopes, size_t n,
+void pm_page_put_figures(const struct pm_html_page *page, const uint32_t *scopes, size_t n,
                          struct pm_page_bytes *to) {
     size_t n_points = page->n_points, n_machines = page->subject.n_machines;
     size_t n_scopes = page->subject.structure->n_scopes;

@@ -19,15 +19,15 @@
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-static void add_block_size(struct pm_page *page, uint64_t block_bytes) {
+static void add_block_size(struct pm_html_page *page, uint64_t block_bytes) {
     for (size_t b = 0; b < page->n_block_sizes; b++)
         if (page->block_sizes[b] == block_bytes)
             return;
     *PM_PUSH(page, block_sizes) = block_bytes;
 }
 
-struct pm_page *pm_page_new(const struct pm_page_subject *subject) {
-    struct pm_page *page = pm_alloc(1, sizeof *page);
+struct pm_html_page *pm_page_new(const struct pm_page_subject *subject) {
+    struct pm_html_page *page = pm_alloc(1, sizeof *page);
     page->subject = *subject;
     page->fields = pm_alloc(subject->n_machines, sizeof *page->fields);
     page->rows = pm_alloc(subject->structure->n_scopes, sizeof *page->rows);
@@ -45,7 +45,7 @@ struct pm_page *pm_page_new(const struct pm_page_subject *subject) {
 
 /* Of the size as a whole: its text, how far it is from what was measured, seconds on each machine.
  */
-static json_t *size_facts(const struct pm_page *page, const struct pm_page_size *size) {
+static json_t *size_facts(const struct pm_html_page *page, const struct pm_page_size *size) {
     json_t *object = json_object(), *seconds = json_array();
     char *text = pm_parameters_text(&size->profile->parameters);
     char *range = pm_prediction_range_text(size->predictions[0]);
@@ -72,7 +72,7 @@ static json_t *notes_json(const struct pm_prediction *prediction) {
     return notes;
 }
 
-void pm_page_add(struct pm_page *page, const struct pm_page_size *size) {
+void pm_page_add(struct pm_html_page *page, const struct pm_page_size *size) {
     size_t n_machines = page->subject.n_machines;
     struct pm_page_point point = {.value = size->value,
                                   .measured = !size->profile->predicted,
@@ -93,11 +93,11 @@ void pm_page_add(struct pm_page *page, const struct pm_page_size *size) {
     }
 }
 
-void pm_page_add_source(struct pm_page *page, const char *file, const char *text) {
+void pm_page_add_source(struct pm_html_page *page, const char *file, const char *text) {
     json_object_set_new(page->sources, file, pm_json_text(text));
 }
 
-void pm_page_free(struct pm_page *page) {
+void pm_page_free(struct pm_html_page *page) {
     if (!page)
         return;
     for (size_t p = 0; p < page->n_points; p++) {
@@ -127,7 +127,7 @@ void pm_page_free(struct pm_page *page) {
 
 /* ---- the JSON document ----------------------------------------------------------------------- */
 
-static json_t *machine_json(const struct pm_page *page, size_t number) {
+static json_t *machine_json(const struct pm_html_page *page, size_t number) {
     const struct pm_machine *machine = page->subject.machines[number];
     json_t *object = json_object(), *levels = json_array();
     json_object_set_new(object, "name", pm_json_text(machine->name));
@@ -149,7 +149,7 @@ static json_t *machine_json(const struct pm_page *page, size_t number) {
 }
 
 /* The page's rows are those of which a size was executed, in the order of the scope tree. */
-static uint32_t *list_rows(const struct pm_page *page, size_t *n) {
+static uint32_t *list_rows(const struct pm_html_page *page, size_t *n) {
     size_t n_scopes = page->subject.structure->n_scopes;
     uint32_t *scopes = pm_alloc(n_scopes, sizeof *scopes);
     *n = 0;
@@ -160,7 +160,7 @@ static uint32_t *list_rows(const struct pm_page *page, size_t *n) {
 }
 
 /* The scope of the row around that of SCOPE; PM_NONE: none. */
-static uint32_t row_around(const struct pm_page *page, uint32_t scope) {
+static uint32_t row_around(const struct pm_html_page *page, uint32_t scope) {
     const struct pm_structure *structure = page->subject.structure;
     for (scope = structure->scopes[scope].parent; scope != PM_NONE;
          scope = structure->scopes[scope].parent) {
@@ -171,7 +171,7 @@ static uint32_t row_around(const struct pm_page *page, uint32_t scope) {
     return PM_NONE;
 }
 
-static json_t *rows_json(const struct pm_page *page, const uint32_t *scopes, size_t n) {
+static json_t *rows_json(const struct pm_html_page *page, const uint32_t *scopes, size_t n) {
     const struct pm_structure *structure = page->subject.structure;
     json_t *array = json_array();
     size_t *number = pm_alloc(structure->n_scopes, sizeof *number);
@@ -198,7 +198,7 @@ static json_t *rows_json(const struct pm_page *page, const uint32_t *scopes, siz
     return array;
 }
 
-static json_t *document(const struct pm_page *page, const uint32_t *scopes, size_t n,
+static json_t *document(const struct pm_html_page *page, const uint32_t *scopes, size_t n,
                         const struct pm_warnings *warnings) {
     json_t *whole = pm_program_document("page", page->subject.structure);
     json_t *machines = json_array(), *points = json_array(), *block_sizes = json_array();
@@ -254,13 +254,13 @@ static const char *write_up_to(FILE *to, const char *text, const char *mark) {
     return at + strlen(mark);
 }
 
-static void write_title(FILE *to, const struct pm_page *page) {
+static void write_title(FILE *to, const struct pm_html_page *page) {
     pm_svg_text(to, pm_program_name(page->subject.structure));
     fputs(": loops over ", to);
     pm_svg_text(to, page->subject.parameter);
 }
 
-bool pm_page_write(FILE *to, struct pm_page *page, const struct pm_warnings *warnings,
+bool pm_page_write(FILE *to, struct pm_html_page *page, const struct pm_warnings *warnings,
                    struct pm_error *err) {
     size_t n;
     uint32_t *scopes = list_rows(page, &n);

@@ -23,8 +23,8 @@ struct pm_page_subject {
     const struct pm_machine *const *machines;
     size_t n_machines;
 };
-struct pm_page;
-struct pm_page *pm_page_new(const struct pm_page_subject *subject);
+struct pm_html_page;
+struct pm_html_page *pm_page_new(const struct pm_page_subject *subject);
 
 /* One size, by the models or as counted in a run, with a prediction for each machine. */
 struct pm_page_size {
@@ -36,13 +36,13 @@ struct pm_page_size {
 };
 /* Keeps what a report says of each row, and its reuse distances; nothing of SIZE is needed after
    it.  Sizes are added in ascending order, of equal ones the models' first. */
-void pm_page_add(struct pm_page *page, const struct pm_page_size *size);
+void pm_page_add(struct pm_html_page *page, const struct pm_page_size *size);
 
 /* TEXT is that of FILE, as the structure calls it. */
-void pm_page_add_source(struct pm_page *page, const char *file, const char *text);
+void pm_page_add_source(struct pm_html_page *page, const char *file, const char *text);
 
-bool pm_page_write(FILE *to, struct pm_page *page, const struct pm_warnings *warnings,
+bool pm_page_write(FILE *to, struct pm_html_page *page, const struct pm_warnings *warnings,
                    struct pm_error *err);
-void pm_page_free(struct pm_page *page); /* NULL is fine */
+void pm_page_free(struct pm_html_page *page); /* NULL is fine */
 
 #endif

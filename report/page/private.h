@@ -52,7 +52,7 @@ struct pm_page_row {
     uint32_t line_first, line_last;
 };
 
-struct pm_page {
+struct pm_html_page {
     struct pm_page_subject subject;
     struct pm_fields *fields; /* one list for each machine; owned */
     struct pm_page_codes codes;
@@ -69,12 +69,12 @@ struct pm_page {
 struct pm_fields pm_page_fields(const struct pm_machine *machine);
 void pm_page_fields_free(struct pm_fields *fields);
 json_t *pm_page_fields_json(const struct pm_fields *fields);
-void pm_page_cells_make(struct pm_page *page, size_t machine,
+void pm_page_cells_make(struct pm_html_page *page, size_t machine,
                         const struct pm_prediction *prediction, const struct pm_times *times,
                         struct pm_page_cells *cells);
 /* Planes of styles and of the digits' upper and lower bytes, by machine, field, row and point.
    SCOPES: those of the page's N rows. */
-void pm_page_put_figures(const struct pm_page *page, const uint32_t *scopes, size_t n,
+void pm_page_put_figures(const struct pm_html_page *page, const uint32_t *scopes, size_t n,
                          struct pm_page_bytes *to);
 
 /* ---- distances.c: reuse distances of rows ---------------------------------------------------- */
@@ -85,7 +85,7 @@ void pm_page_distances_make(const struct pm_structure *structure, const struct p
                             uint64_t block_bytes, struct pm_page_bytes *to);
 /* By block size, row and point: how many slots, then which, then upper and lower bytes of shares.
  */
-void pm_page_put_distances(const struct pm_page *page, const uint32_t *scopes, size_t n,
+void pm_page_put_distances(const struct pm_html_page *page, const uint32_t *scopes, size_t n,
                            struct pm_page_bytes *to);
 
 /* ---- files.S: the page's sources, each with a 0 behind it ------------------------------------ */

@@ -78,7 +78,7 @@ static void draw_one(FILE *to, const struct pm_picture *picture,
         .width = WIDTH - PM_PICTURE_LEFT - PM_PICTURE_RIGHT,
         .height = PANEL_HEIGHT - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
         .across = {0, 1, false, "share of the accesses, nearest first"},
-        .upwards = pm_axis_around(1, 2 * most, true, words),
+        .upwards = pm_picture_axis_around(1, 2 * most, true, words),
     };
     pm_panel_axes(&panel);
     if (pm_histogram_accesses(histogram) > 0) {

@@ -15,7 +15,7 @@ static double misses_of(const struct pm_picture_point *point, size_t level) {
 /* Far below what anybody would look at, lines are cut off. */
 static const double least_drawn = 1e-7;
 
-static struct pm_axis find_axis(const struct pm_picture *picture) {
+static struct pm_picture_axis find_axis(const struct pm_picture *picture) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < picture->n_points; i++)
         for (size_t level = 0; level < picture->machine->n_levels; level++) {
@@ -25,8 +25,8 @@ static struct pm_axis find_axis(const struct pm_picture *picture) {
             least = fmin(least, value);
             most = fmax(most, value);
         }
-    return pm_axis_around(least, most, true,
-                          picture->rows ? "misses for each iteration" : "misses in a run");
+    return pm_picture_axis_around(least, most, true,
+                                  picture->rows ? "misses for each iteration" : "misses in a run");
 }
 
 static void draw_line(const struct pm_panel *panel, const struct pm_picture *picture, size_t level,

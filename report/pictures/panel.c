@@ -34,7 +34,7 @@ void pm_picture_begin(FILE *to, size_t width, size_t height, const char *title,
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static double share_of(const struct pm_axis *axis, double value) {
+static double share_of(const struct pm_picture_axis *axis, double value) {
     double share = axis->is_log ? log(value / axis->low) / log(axis->high / axis->low)
                                 : (value - axis->low) / (axis->high - axis->low);
     return fmin(fmax(share, 0), 1);
@@ -48,8 +48,9 @@ double pm_panel_y(const struct pm_panel *panel, double value) {
     return panel->top + panel->height * (1 - share_of(&panel->upwards, value));
 }
 
-struct pm_axis pm_axis_around(double low, double high, bool is_log, const char *words) {
-    struct pm_axis axis = {.is_log = is_log && high > 0, .words = words};
+struct pm_picture_axis pm_picture_axis_around(double low, double high, bool is_log,
+                                              const char *words) {
+    struct pm_picture_axis axis = {.is_log = is_log && high > 0, .words = words};
     if (axis.is_log) {
         axis.low = pow(10, floor(log10(low) + 1e-9));
         axis.high = pow(10, ceil(log10(high) - 1e-9));
@@ -81,7 +82,7 @@ static void draw_upwards(const struct pm_panel *panel, double value) {
 
 /* Values at which an axis has a figure: of a logarithmic one 1, 2, 5, 10 …, or powers of ten where
    those would be too many. */
-static void draw_ticks(const struct pm_panel *panel, const struct pm_axis *axis,
+static void draw_ticks(const struct pm_panel *panel, const struct pm_picture_axis *axis,
                        void (*draw)(const struct pm_panel *panel, double value)) {
     static const double digits[] = {1, 2, 5};
     enum { MOST_DECADES = 3, N_STEPS = 5 };

@@ -14,7 +14,7 @@ enum {
     PM_PICTURE_AREAS = 12, /* styles of areas, s0 … */
 };
 
-struct pm_axis {
+struct pm_picture_axis {
     double low, high;
     bool is_log;
     const char *words; /* what it shows, with the unit */
@@ -23,14 +23,15 @@ struct pm_axis {
 struct pm_panel {
     FILE *to;
     double left, top, width, height; /* of the area */
-    struct pm_axis across, upwards;
+    struct pm_picture_axis across, upwards;
     size_t n_names; /* written at the right so far */
 };
 
 double pm_panel_x(const struct pm_panel *panel, double value);
 double pm_panel_y(const struct pm_panel *panel, double value);
 /* LOW and HIGH become ends of an axis: whole powers of ten, or 0 and a round number. */
-struct pm_axis pm_axis_around(double low, double high, bool is_log, const char *words);
+struct pm_picture_axis pm_picture_axis_around(double low, double high, bool is_log,
+                                              const char *words);
 void pm_panel_axes(const struct pm_panel *panel);
 /* The next name at the right, with a line or a filled box of STYLE. */
 void pm_panel_name(struct pm_panel *panel, size_t style, bool is_filled, const char *name);

@@ -17,14 +17,14 @@ enum { WIDTH = 1000, HEIGHT = 430, N_SHARES = 40, MOST_SIZES = 30 };
 struct view {
     FILE *to;
     double left; /* of the panel */
-    struct pm_axis size, distance;
+    struct pm_picture_axis size, distance;
 };
 
 struct place {
     double x, y;
 };
 
-static double part(const struct pm_axis *axis, double value) {
+static double part(const struct pm_picture_axis *axis, double value) {
     return fmin(fmax(log(value / axis->low) / log(axis->high / axis->low), 0), 1);
 }
 
@@ -172,7 +172,7 @@ void pm_draw_surface(FILE *to, const struct pm_picture *picture) {
             .left = 70 + panel * WIDTH / 2.0,
             .size = {picture->points[0].value, picture->points[picture->n_points - 1].value, true,
                      NULL},
-            .distance = pm_axis_around(1, 2 * most, true, NULL),
+            .distance = pm_picture_axis_around(1, 2 * most, true, NULL),
         };
         draw_panel(&view, picture, panel == 0);
     }

@@ -135,8 +135,8 @@ void pm_draw_time(FILE *to, const struct pm_picture *picture) {
         .height = HEIGHT - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
         .across = {picture->points[0].value, picture->points[picture->n_points - 1].value, true,
                    picture->parameter},
-        .upwards = pm_axis_around(0, most, false,
-                                  picture->rows ? "cycles of an iteration" : "cycles of a run"),
+        .upwards = pm_picture_axis_around(
+            0, most, false, picture->rows ? "cycles of an iteration" : "cycles of a run"),
     };
     pm_panel_axes(&panel);
     draw_areas(&panel, picture, parts, n_parts);
