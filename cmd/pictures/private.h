@@ -23,6 +23,7 @@ struct pm_followed {
     const struct pm_model_set
         *models;     /* NULL: none; then only sizes that were measured are followed */
     char *parameter; /* owned */
+    bool is_by_run;  /* nothing depends on a parameter: runs are followed, by their number */
     double measured_low,
         measured_high; /* of the parameter, of what the models were made from; NAN */
     PM_ARRAY(struct pm_followed_size, sizes); /* ascending, each value once; owned */

@@ -65,16 +65,13 @@ static bool find_parameter(struct pm_followed *followed, const struct pm_size_de
                             : n[SEVERAL] == 0 && n[NONE] == 1          ? found[NONE]
                             : n[SEVERAL] + n[NONE] == 0 && n[ONE] == 1 ? found[ONE]
                                                                        : NULL;
-    if (parameter)
-        followed->parameter = pm_strdup(parameter);
-    else if (!*all)
-        pm_fail(err,
-                "what the program does depends on no parameter, so there are no sizes to follow "
-                "it over");
+    followed->is_by_run = !*all;
+    if (parameter || followed->is_by_run)
+        followed->parameter = pm_strdup(parameter ? parameter : "run");
     else
         pm_fail(err, "it depends on %s: give all but one of them one value with -P", all);
     free(all);
-    return parameter != NULL;
+    return followed->parameter != NULL;
 }
 
 /* ---- the sizes ------------------------------------------------------------------------------- */
@@ -86,8 +83,8 @@ static int by_value(const void *left, const void *right) {
 
 /* Adds AT, or what it says to a size that is there. */
 static void add_size(struct pm_followed *followed, const struct pm_parameters *at, bool is_given) {
-    double value;
-    if (!pm_parameters_get(at, followed->parameter, &value))
+    double value = (double)followed->n_sizes + 1;
+    if (!followed->is_by_run && !pm_parameters_get(at, followed->parameter, &value))
         return;
     for (size_t i = 0; i < followed->n_sizes; i++)
         if (followed->sizes[i].value == value) {
@@ -185,10 +182,11 @@ static bool add_evenly(struct pm_followed *followed, const struct pm_size_design
 static bool list_sizes(struct pm_followed *followed, const struct pm_size_design *design,
                        const struct given *given, unsigned n_evenly, struct pm_error *err) {
     const struct pm_program *program = &followed->program;
-    if (followed->models)
+    bool can_predict = followed->models && !followed->is_by_run;
+    if (can_predict)
         for (size_t i = 0; i < given->n; i++)
             add_size(followed, &given->sizes[i], true);
-    if (followed->models && n_evenly && !add_evenly(followed, design, n_evenly, err))
+    if (can_predict && n_evenly && !add_evenly(followed, design, n_evenly, err))
         return false;
     for (size_t r = 0; r < program->n_runs; r++)
         if (program->is_whole[r] && is_of_these(followed, design, given, &program->runs[r]))

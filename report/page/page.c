@@ -48,6 +48,8 @@ struct pm_html_page *pm_page_new(const struct pm_page_subject *subject) {
 static json_t *size_facts(const struct pm_html_page *page, const struct pm_page_size *size) {
     json_t *object = json_object(), *seconds = json_array();
     char *text = pm_parameters_text(&size->profile->parameters);
+    if (!*text) /* a run without parameters */
+        pm_append(&text, "%s %g", page->subject.parameter, size->value);
     char *range = pm_prediction_range_text(size->predictions[0]);
     json_object_set_new(object, "value", pm_json_number(size->value));
     json_object_set_new(object, "measured", json_boolean(!size->profile->predicted));

@@ -88,8 +88,7 @@ void pm_draw_misses(FILE *to, const struct pm_picture *picture) {
         .top = PM_PICTURE_TOP,
         .width = WIDTH - PM_PICTURE_LEFT - PM_PICTURE_RIGHT,
         .height = HEIGHT - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
-        .across = {picture->points[0].value, picture->points[picture->n_points - 1].value, true,
-                   picture->parameter},
+        .across = pm_picture_sizes(picture),
         .upwards = find_axis(picture),
     };
     pm_panel_axes(&panel);

@@ -62,6 +62,12 @@ struct pm_picture_axis pm_picture_axis_around(double low, double high, bool is_l
     return axis;
 }
 
+struct pm_picture_axis pm_picture_sizes(const struct pm_picture *picture) {
+    double low = picture->points[0].value;
+    double high = picture->points[picture->n_points - 1].value;
+    return (struct pm_picture_axis){low, high > low ? high : 2 * low, true, picture->parameter};
+}
+
 /* ---- axes ------------------------------------------------------------------------------------ */
 
 static void draw_across(const struct pm_panel *panel, double value) {

@@ -32,6 +32,8 @@ double pm_panel_y(const struct pm_panel *panel, double value);
 /* LOW and HIGH become ends of an axis: whole powers of ten, or 0 and a round number. */
 struct pm_picture_axis pm_picture_axis_around(double low, double high, bool is_log,
                                               const char *words);
+/* Of the sizes of a picture. */
+struct pm_picture_axis pm_picture_sizes(const struct pm_picture *picture);
 void pm_panel_axes(const struct pm_panel *panel);
 /* The next name at the right, with a line or a filled box of STYLE. */
 void pm_panel_name(struct pm_panel *panel, size_t style, bool is_filled, const char *name);

@@ -170,8 +170,7 @@ void pm_draw_surface(FILE *to, const struct pm_picture *picture) {
         struct view view = {
             .to = to,
             .left = 70 + panel * WIDTH / 2.0,
-            .size = {picture->points[0].value, picture->points[picture->n_points - 1].value, true,
-                     NULL},
+            .size = pm_picture_sizes(picture),
             .distance = pm_picture_axis_around(1, 2 * most, true, NULL),
         };
         draw_panel(&view, picture, panel == 0);

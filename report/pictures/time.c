@@ -19,6 +19,11 @@ static double part_of(const struct pm_picture_point *point, const struct part *p
     return point->iterations > 0 && cycles > 0 ? cycles / point->iterations : 0;
 }
 
+/* Points by the models; without models those that were measured. */
+static bool is_drawn(const struct pm_picture *picture, const struct pm_picture_point *point) {
+    return point->iterations > 0 && point->measured == (bool)isnan(picture->measured_high);
+}
+
 /* Those of which anything is seen. */
 static size_t find_parts(const struct pm_picture *picture, struct part *parts) {
     size_t n = 0;
@@ -33,7 +38,7 @@ static size_t find_parts(const struct pm_picture *picture, struct part *parts) {
         double least_share = 0.005;
         bool seen = false;
         for (size_t p = 0; p < picture->n_points && !seen; p++)
-            seen = !picture->points[p].measured &&
+            seen = is_drawn(picture, &picture->points[p]) &&
                    part_of(&picture->points[p], &part) * picture->points[p].iterations >
                        least_share * picture->points[p].cost.cycles;
         if (!seen)
@@ -48,11 +53,6 @@ static size_t find_parts(const struct pm_picture *picture, struct part *parts) {
         parts[n++] = part;
     }
     return n;
-}
-
-/* Points by the models; without models those that were measured. */
-static bool is_drawn(const struct pm_picture *picture, const struct pm_picture_point *point) {
-    return point->iterations > 0 && point->measured == (bool)isnan(picture->measured_high);
 }
 
 static void draw_areas(struct pm_panel *panel, const struct pm_picture *picture,
@@ -133,8 +133,7 @@ void pm_draw_time(FILE *to, const struct pm_picture *picture) {
         .top = PM_PICTURE_TOP,
         .width = WIDTH - PM_PICTURE_LEFT - PM_PICTURE_RIGHT,
         .height = HEIGHT - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
-        .across = {picture->points[0].value, picture->points[picture->n_points - 1].value, true,
-                   picture->parameter},
+        .across = pm_picture_sizes(picture),
         .upwards = pm_picture_axis_around(
             0, most, false, picture->rows ? "cycles of an iteration" : "cycles of a run"),
     };

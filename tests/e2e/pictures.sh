@@ -76,7 +76,11 @@ check "it is small" bash -c '[ $(stat -c %s heat.html) -lt 200000 ]'
 expect_error "no file named" 2 'name the page' pmodel html -m r12000 heat.pmdb
 expect_error "no machine for a page" 2 'machines with -m' pmodel html -o x.html heat.pmdb
 
-# ---- several parameters
+# ---- none, and several parameters
+check "a program without a size" bash -c '
+    pmodel run -q -o once.pmdb -m r12000 -- ./heat 12 1 && pmodel html -o once.html -m r12000 once.pmdb &&
+    python3 "$TOP/tests/page.py" facts once.html | jq -e "[.points[] | .size] == [\"run 1\"]" &&
+    pmodel plot --what time -m r12000 once.pmdb | xmllint --noout -
 cat >two.c <<'C'
 #include <stdlib.h>
 int main(int argc, char **argv) {

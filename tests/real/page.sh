@@ -47,9 +47,9 @@ many() {
     echo '#include <stdlib.h>'
     for i in {1..100}; do
         echo "__attribute__((noipa)) static void nest$i(double *restrict a, const double *restrict b, long n) {
-    for (long i = 1; i < n - 1; i++)
-        for (long j = 1; j < n - 1; j++)
-            for (long k = 1; k < n - 1; k++)
+    for (long i = 1; i < n - $((1 + i % 9)); i++)
+        for (long j = 1; j < n - 1; j += $((1 + i % 2)))
+            for (long k = 1; k < n - 1; k += $((1 + i % 4)))
                 a[(i * n + j) * n + k] = $i * b[(i * n + j) * n + k - $((i % 2))] + b[((i + $((i % 3 - 1))) * n + j) * n + k];
 }"
     done
