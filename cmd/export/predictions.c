@@ -7,11 +7,13 @@
 
 /* On the one machine; NULL with a sentence. */
 static struct pm_prediction *predict(const struct pm_export_request *request,
-                                     const struct pm_program *program,
-                                     const struct pm_profile *profile, struct pm_error *err) {
+                                     const struct pm_program *program, struct pm_profile *profile,
+                                     struct pm_error *err) {
     const struct pm_machine *machine = request->on.machines[0];
     if (!pm_profile_is_without_memory(profile) &&
         !pm_need_machine_blocks(program, profile, machine, request->store_path, false, err))
+        return NULL;
+    if (!pm_program_add_threads(program, profile, err))
         return NULL;
     return pm_predict(program->structure, profile, machine, &request->predict, err);
 }

@@ -236,14 +236,24 @@ const struct pm_parameters *pm_followed_run(const struct pm_followed *followed,
     return NULL;
 }
 
+/* PROFILE with what a report adds to it; NULL after an error. */
+static struct pm_profile *completed(const struct pm_followed *followed, struct pm_profile *profile,
+                                    struct pm_error *err) {
+    pm_program_interpolate(&followed->program, profile);
+    if (!profile || pm_program_add_threads(&followed->program, profile, err))
+        return profile;
+    pm_profile_free(profile);
+    return NULL;
+}
+
 struct pm_profile *pm_followed_predicted(const struct pm_followed *followed,
                                          const struct pm_followed_size *size,
                                          struct pm_error *err) {
     if (!followed->models)
         return NULL;
-    return pm_program_interpolate(
-        &followed->program,
-        pm_fit_instantiate(followed->program.structure, followed->models, &size->at, err));
+    return completed(
+        followed, pm_fit_instantiate(followed->program.structure, followed->models, &size->at, err),
+        err);
 }
 
 struct pm_profile *pm_followed_measured(const struct pm_followed *followed,
@@ -252,7 +262,7 @@ struct pm_profile *pm_followed_measured(const struct pm_followed *followed,
         pm_read_profiles(followed->store, followed->program.structure, run, 1, err);
     struct pm_profile *profile = profiles ? profiles[0] : NULL;
     free(profiles);
-    return pm_program_interpolate(&followed->program, profile);
+    return completed(followed, profile, err);
 }
 
 /* ---- progress ---------------------------------------------------------------------------- */
