@@ -321,7 +321,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .schedules = m.schedules,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
-    pm_find_doubts(&mapped, prediction);
+    if (!o->without_doubts)
+        pm_find_doubts(&mapped, prediction);
     pm_add_spreads(structure, profile, machine, prediction);
     pm_add_totals(structure, prediction->scopes);
     if (o->scopes) {

@@ -22,6 +22,8 @@ enum pm_unknown_dependences {
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
+    bool without_doubts; /* which figures that are not verified matter is not looked for: most of
+                            the work of a prediction, which many of one program can do without */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
     const struct pm_scope_prediction *scopes;
     unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */

@@ -10,7 +10,7 @@
 /* ---- the header ----------------------------------------------------------------------------- */
 
 /* "measured at this size", or how far the prediction goes beyond what was measured. */
-static char *range_text(const struct pm_prediction *prediction) {
+char *pm_prediction_range_text(const struct pm_prediction *prediction) {
     if (!prediction->predicted)
         return pm_strdup("measured at this size");
     const char *up_to = prediction->measured_up_to ? prediction->measured_up_to : "?";
@@ -47,7 +47,7 @@ static char *cores_text(const struct pm_prediction *prediction) {
 static void print_header(FILE *out, const struct pm_prediction *prediction,
                          const struct pm_rows *rows, const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
-    char *range = range_text(prediction), *interval = time_interval(prediction);
+    char *range = pm_prediction_range_text(prediction), *interval = time_interval(prediction);
     char *cores = cores_text(prediction);
     char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s%s%s", prediction->program, parameters,
                             *parameters ? "  " : "", prediction->machine_title,
