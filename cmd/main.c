@@ -79,14 +79,14 @@ static const struct pm_command commands[] = {
      "cycles of an iteration when nothing misses, and what holds a loop back", pm_cmd_schedule},
     {"report",
      "[-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
-     "                     [--deps optimistic|pessimistic] [--time window|simple]\n"
+     "                     [--deps optimistic|pessimistic] [--time window|simple|signature]\n"
      "                     [--min-percent P] [--top N]\n"
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
-     "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple]\n"
+     "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"query",
@@ -109,7 +109,7 @@ static const struct pm_command commands[] = {
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...\n"
      "       pmodel validate --time -s STORE -m MACHINE[,MACHINE]... [--set NAME=VALUE]...\n"
-     "                       [--repeat K] [--time-model window|simple] [--keep STORE]\n"
+     "                       [--repeat K] [--time-model window|simple|signature] [--keep STORE]\n"
      "                       [--min-percent P] [--top N]\n"
      "                       [--format table|json|csv] [--wide]\n"
      "                       -P NAME=VALUES... [options of run] -- COMMAND [ARGUMENT]...\n"

@@ -114,7 +114,9 @@ struct pm_prediction {
     size_t n_scopes;
     struct pm_scope_prediction *scopes; /* one for each scope of the structure */
     double seconds;
-    bool is_simple; /* misses cost what the papers' formula says, misses · penalty · exposed */
+    bool is_simple;    /* misses cost what the papers' formula says, misses · penalty · exposed */
+    bool is_signature; /* misses cost what the machine's curves say; */
+    bool is_synthesised; /* … which were made from its description */
     /* The same with all models at the lower (upper) ends of the intervals that hold the truth with
        probability LEVEL; NULL: measured, or not asked for.  Owned. */
     double level;

@@ -1,6 +1,6 @@
 /* The mapping stage as a list of passes; see sched/README.md for the model.
 
-       cycles(scope) = schedule + what misses add (exposure.c; memory.c)
+       cycles(scope) = schedule + what misses add (exposure.c; memory.c; signature/misses.c)
 
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sched/signature/signature.h"
 
 /* Of all schedules' cycles: from here on a region's causes, and what it would gain, are worked out;
    each takes a simulation more. */
@@ -22,6 +24,8 @@ struct mapping {
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
+    struct pm_signature signature;        /* PM_TIME_SIGNATURE, and with it: */
+    struct pm_patterns *patterns;         /* by scope; else NULL */
     double *executions;                   /* of the rows of costs, in all */
     double split_operations;
     bool pessimistic, simple;
@@ -174,6 +178,12 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
         return;
     }
     pm_simple_memory_cycles(m->machine, &simple);
+    if (m->patterns) {
+        pm_signature_memory_cycles(&m->signature, &m->patterns[scope], self);
+        self->lower_cycles = simple.lower_cycles;
+        self->upper_cycles = fmax(simple.upper_cycles, self->schedule_cycles + self->memory_cycles);
+        return;
+    }
     bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
     if (m->simple || !is_hot || !m->machine->out_of_order || !is_region(m, scope)) {
         *self = simple;
@@ -187,9 +197,12 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
                              &m->schedules[scope], profile, m->groups, self);
 }
 
-static void add_memory(struct mapping *m, const struct pm_profile *profile,
+static void add_memory(struct mapping *m, const struct pm_profile *profile, enum pm_time_model time,
                        struct pm_scope_prediction *scopes) {
     double all_cycles = 0;
+    if (time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
+        m->patterns =
+            pm_patterns_of_scopes(&m->frequencies, profile, m->groups, m->signature.n_caches);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         all_cycles += scopes[s].self.schedule_cycles;
     for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
@@ -260,7 +273,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                         .target = pm_target_of(structure, machine),
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
                         .simple = o->time == PM_TIME_SIMPLE};
-    if (!check_inputs(structure, profile, machine, err))
+    if (!check_inputs(structure, profile, machine, err) ||
+        (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err)))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
@@ -275,11 +289,13 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
         if (is_region(&m, s))
             add_region(&m, s, executions, prediction->scopes);
     pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
-    add_memory(&m, profile, prediction->scopes);
+    add_memory(&m, profile, o->time, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
     add_totals(structure, prediction->scopes);
-    prediction->is_simple = m.simple || !machine->out_of_order;
+    prediction->is_signature = m.patterns != NULL;
+    prediction->is_synthesised = m.patterns && m.signature.is_synthesised;
+    prediction->is_simple = !prediction->is_signature && (m.simple || !machine->out_of_order);
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     const struct pm_mapped mapped = {.frequencies = &m.frequencies,
                                      .profile = profile,
@@ -294,6 +310,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     free(m.schedules);
     free(m.executions);
     free(m.groups);
+    free(m.patterns);
+    pm_signature_free(&m.signature);
     pm_frequencies_free(&m.frequencies);
     return prediction;
 }
