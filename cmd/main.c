@@ -89,6 +89,20 @@ static const struct pm_command commands[] = {
      "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
+    {"signature",
+     "[--profile STORE] [-P NAME=VALUE[,...]] [--by-loops] [--set NAME=VALUE]...\n"
+     "                        [--min-percent P] [--format table|json|csv|svg] [--wide] MACHINE...",
+     "curves of a machine against the working set, and where a program lies on them",
+     pm_cmd_signature},
+    {"convolve",
+     "-m MACHINE[,MACHINE]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--by-loops]\n"
+     "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide] STORE",
+     "what the signatures of machines say of a program: rates, time, their ratio", pm_cmd_convolve},
+    {"roofline",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple|signature]\n"
+     "                       [--min-percent P] [--format table|json|csv|svg] [--wide] STORE "
+     "[STORE]",
+     "loops under a machine's roofs, before and after a change", pm_cmd_roofline},
     {"query",
      "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"

@@ -2,9 +2,9 @@
    from counts and histograms, measured or predicted.
 
    References of a scope are executions of its basic blocks; a reference's bin is that of its stride
-   around the innermost loop, in elements of its own size, as it was measured or is predicted for
-   this size, else as its group has it; without one it is random.  The misses of a group are shared
-   out over its references by how often they are executed. */
+   around the innermost loop, in elements of its own size, as its group has it, where that is a
+   constant, else as it was measured or is predicted for this size; without one it is random.  The
+   misses of a group are shared out over its references by how often they are executed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,12 +107,14 @@ static enum pm_stride_bin bin_of_reference(const struct pm_structure *structure,
         return PM_STRIDE_BIN_0;
     if (group->flags & PM_GROUP_IRREGULAR)
         return PM_STRIDE_BIN_RANDOM;
-    if (seen && seen->n_levels > 0)
-        return seen->levels[0].stride_share >= 0.5 ? bin_of(seen->levels[0].stride_bytes, size)
-                                                   : PM_STRIDE_BIN_RANDOM;
     if (group->n_strides > 0 && group->strides[0].kind == PM_STRIDE_CONSTANT)
         return bin_of((double)group->strides[0].bytes, size);
-    return PM_STRIDE_BIN_RANDOM;
+    if (!seen || seen->n_levels == 0)
+        return PM_STRIDE_BIN_RANDOM;
+    /* Of one long run that was not seen to end no share is known. */
+    const struct pm_stride_level *innermost = &seen->levels[0];
+    bool is_regular = innermost->stride_share >= 0.5 || innermost->count_share == 0;
+    return is_regular ? bin_of(innermost->stride_bytes, size) : PM_STRIDE_BIN_RANDOM;
 }
 
 /* For each reference how many elements an execution accesses: of gathers and scatters more than
