@@ -105,11 +105,10 @@ static enum pm_stride_bin bin_of_reference(const struct pm_structure *structure,
         return PM_STRIDE_BIN_RANDOM;
     if (group->flags & (PM_GROUP_STACK | PM_GROUP_CONSTANTS | PM_GROUP_PUSHED))
         return PM_STRIDE_BIN_0;
-    if (group->flags & PM_GROUP_IRREGULAR)
-        return PM_STRIDE_BIN_RANDOM;
-    if (group->n_strides > 0 && group->strides[0].kind == PM_STRIDE_CONSTANT)
+    uint8_t innermost_kind = group->n_strides > 0 ? group->strides[0].kind : PM_STRIDE_UNKNOWN;
+    if (innermost_kind == PM_STRIDE_CONSTANT)
         return bin_of((double)group->strides[0].bytes, size);
-    if (!seen || seen->n_levels == 0)
+    if (innermost_kind == PM_STRIDE_INDIRECT || !seen || seen->n_levels == 0)
         return PM_STRIDE_BIN_RANDOM;
     /* Of one long run that was not seen to end no share is known. */
     const struct pm_stride_level *innermost = &seen->levels[0];
