@@ -80,7 +80,7 @@ static const struct pm_command commands[] = {
     {"report",
      "[-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--time window|simple|signature]\n"
-     "                     [--min-percent P] [--top N]\n"
+     "                     [--min-percent P] [--top N] [--cores P]\n"
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},

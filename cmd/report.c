@@ -100,12 +100,17 @@ static bool find_profiles(struct pm_program *program, const struct pm_parameters
     if (!found->profile)
         return false;
     const struct pm_parameters *size = &found->profile->parameters;
+    if (!pm_program_add_threads(program, found->profile, err))
+        return false;
     if (found->profile->predicted) {
         if (!pm_profile_ends_at(program->structure, program->models, at,
                                 pm_heuristics.interval_level, found->ends, err))
             return false;
-        for (int end = 0; end < 2; end++)
+        for (int end = 0; end < 2; end++) {
             pm_program_interpolate(program, found->ends[end]);
+            if (!pm_program_add_threads(program, found->ends[end], err))
+                return false;
+        }
         return true;
     }
     found->times = pm_store_times(program->store, size, err);
@@ -328,6 +333,7 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
         PM_OPTION_VALUE("deps", 0, read_dependences, &request),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
+        PM_OPTION_VALUE("cores", 0, pm_read_count, &request.predict.n_cores),
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("threads", 0, &request.threads),
         PM_OPTION_FLAG("fits", 0, &request.fits),

@@ -35,6 +35,39 @@ void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
     into->unrecorded_accesses += from->unrecorded_accesses;
 }
 
+void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor) {
+    double *const figures[] = {
+        &sum->cycles,       &sum->schedule_cycles,    &sum->mispredictions,     &sum->lower_cycles,
+        &sum->upper_cycles, &sum->memory_cycles,      &sum->instructions,       &sum->operations,
+        &sum->accesses,     &sum->unknown_operations, &sum->unrecorded_accesses};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        *figures[i] *= factor;
+    for (int c = 0; c < PM_N_CAUSES; c++)
+        sum->causes[c] *= factor;
+    for (int l = 0; l < PM_MAX_LEVELS; l++) {
+        sum->level_misses[l] *= factor;
+        sum->level_cycles[l] *= factor;
+        sum->level_write_backs[l] *= factor;
+    }
+}
+
+/* Children come after their parents, so one walk from the end adds up. */
+void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
+    for (size_t s = structure->n_scopes; s-- > 0;) {
+        pm_cost_sum_add(&scopes[s].total, &scopes[s].self);
+        if (structure->scopes[s].parent != PM_NONE)
+            pm_cost_sum_add(&scopes[structure->scopes[s].parent].total, &scopes[s].total);
+    }
+}
+
+void pm_cores_free(struct pm_cores *cores) {
+    if (!cores)
+        return;
+    free(cores->parts);
+    free(cores->waiting.loops);
+    free(cores);
+}
+
 bool pm_prediction_is_interpolated(const struct pm_prediction *prediction) {
     bool any = false;
     for (size_t l = 0; l < prediction->n_levels; l++)
@@ -56,6 +89,7 @@ void pm_prediction_free(struct pm_prediction *prediction) {
         free(prediction->doubts[i].name);
         free(prediction->doubts[i].value);
     }
+    pm_cores_free(prediction->cores);
     pm_prediction_free(prediction->low);
     pm_prediction_free(prediction->high);
     free(prediction->scopes);

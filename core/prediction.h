@@ -66,6 +66,7 @@ struct pm_cost_sum {
 
 /* Adds all of FROM to INTO. */
 void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from);
+void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor);
 
 struct pm_scope_prediction {
     uint32_t scope;    /* index in the structure */
@@ -81,6 +82,34 @@ struct pm_scope_prediction {
     uint8_t bound;   /* enum pm_bound: largest cause of self.cycles */
     uint8_t bound_unit, bound_level;
 };
+
+/* A loop that goes round only until another thread has written something. */
+struct pm_waiting_loop {
+    uint32_t scope;
+    double rounds; /* that were left out, of all threads */
+};
+
+struct pm_waiting {
+    PM_ARRAY(struct pm_waiting_loop, loops);
+};
+
+/* What several threads do at the same time, up to where they wait for each other. */
+struct pm_parallel_part {
+    uint32_t routine; /* with all that it calls; PM_NONE: what is serial */
+    unsigned slowest_core;
+    double seconds, mean_seconds; /* of the core that takes longest, and of all cores */
+};
+
+/* Of a program with several threads (sched/cores/cores.h). */
+struct pm_cores {
+    unsigned n_cores, n_threads;
+    bool is_checked;       /* times on so many cores were compared with a clock */
+    double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
+    double thread_seconds; /* of all threads, one after the other */
+    PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */
+    struct pm_waiting waiting;
+};
+void pm_cores_free(struct pm_cores *cores); /* NULL is allowed */
 
 /* A figure of the machine file that is not verified and that a prediction comes from. */
 struct pm_doubtful_figure {
@@ -121,12 +150,16 @@ struct pm_prediction {
        probability LEVEL; NULL: measured, or not asked for.  Owned. */
     double level;
     struct pm_prediction *low, *high;
-    size_t n_not_verified; /* figures that were used and are marked */
-    size_t n_doubts;       /* those of them that matter most, most first */
+    struct pm_cores *cores; /* the time is that on several cores; NULL: of one thread.  Owned */
+    size_t n_not_verified;  /* figures that were used and are marked */
+    size_t n_doubts;        /* those of them that matter most, most first */
     struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
 };
+
+/* Makes `total` of all scopes of STRUCTURE from `self`. */
+void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes);
 
 /* Are misses of any level interpolated? */
 bool pm_prediction_is_interpolated(const struct pm_prediction *prediction);

@@ -5,6 +5,7 @@
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
    out where a region has a share of the time that anybody looks at. */
+#include "sched/cores/cores.h"
 #include "sched/schedule.h"
 
 #include <math.h>
@@ -239,15 +240,6 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound = PM_BOUND_BANDWIDTH;
 }
 
-/* Children come after their parents, so one walk from the end adds up. */
-static void add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
-    for (size_t s = structure->n_scopes; s-- > 0;) {
-        pm_cost_sum_add(&scopes[s].total, &scopes[s].self);
-        if (structure->scopes[s].parent != PM_NONE)
-            pm_cost_sum_add(&scopes[structure->scopes[s].parent].total, &scopes[s].total);
-    }
-}
-
 static bool check_inputs(const struct pm_structure *structure, const struct pm_profile *profile,
                          const struct pm_machine *machine, struct pm_error *err) {
     if (profile->n_edges != structure->n_edges)
@@ -273,8 +265,11 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                         .target = pm_target_of(structure, machine),
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
                         .simple = o->time == PM_TIME_SIMPLE};
-    if (!check_inputs(structure, profile, machine, err) ||
-        (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err)))
+    if (!check_inputs(structure, profile, machine, err))
+        return NULL;
+    if (profile->n_threads > 1)
+        return pm_predict_cores(structure, profile, machine, options, err);
+    if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
@@ -292,7 +287,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     add_memory(&m, profile, o->time, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
-    add_totals(structure, prediction->scopes);
+    pm_add_totals(structure, prediction->scopes);
     prediction->is_signature = m.patterns != NULL;
     prediction->is_synthesised = m.patterns && m.signature.is_synthesised;
     prediction->is_simple = !prediction->is_signature && (m.simple || !machine->out_of_order);
@@ -304,6 +299,10 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
     pm_find_doubts(&mapped, prediction);
+    if (o->scopes) {
+        memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
+        prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
+    }
     pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);
