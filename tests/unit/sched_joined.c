@@ -10,7 +10,8 @@
 
 enum { CALLEE = N_BLOCKS, SCOPE_CALLEE = SCOPE_INLINED + 1, POINTER = 1, OTHER = 2 };
 
-#define MACHINE_WITH(more) TOP_LINES("64", "true", "true", "store_forward_latency = 5 " more) \
+#define MACHINE_WITH(more)                                                                         \
+    TOP_LINES("64", "true", "true", "store_forward_latency = 5 " more)                             \
     UNITS COSTS LEVELS
 
 /* The inner loop, 1000 times in all, calls a routine. */
@@ -50,19 +51,19 @@ static struct program make_calls(void) {
 static struct pm_op *add_access(struct program *p, bool stores, uint8_t data, uint8_t base,
                                 int64_t place, uint32_t size) {
     struct pm_structure *s = p->structure;
-    struct pm_op *op = stores ? add(p, PM_OP_STORE_FP, NO, data, base)
-                              : add(p, PM_OP_LOAD_FP, data, base, NO);
+    struct pm_op *op =
+        stores ? add(p, PM_OP_STORE_FP, NO, data, base) : add(p, PM_OP_LOAD_FP, data, base, NO);
     op->reference = (uint32_t)s->n_references;
     if (!s->n_groups)
         *PM_PUSH(s, groups) = (struct pm_group){.scope = SCOPE_CALLEE};
-    *PM_PUSH(s, references) = (struct pm_reference){.block = CALLEE,
-                                                    .size_bytes = size,
-                                                    .access = stores ? PM_ACCESS_STORE
-                                                                     : PM_ACCESS_LOAD,
-                                                    .has_address = true,
-                                                    .base = base,
-                                                    .index = PM_REGISTER_NONE,
-                                                    .displacement = place};
+    *PM_PUSH(s, references) =
+        (struct pm_reference){.block = CALLEE,
+                              .size_bytes = size,
+                              .access = stores ? PM_ACCESS_STORE : PM_ACCESS_LOAD,
+                              .has_address = true,
+                              .base = base,
+                              .index = PM_REGISTER_NONE,
+                              .displacement = place};
     s->blocks[CALLEE].n_references++;
     return op;
 }
