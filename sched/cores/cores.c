@@ -48,8 +48,10 @@ static void leave_waiting_out(struct mapping *m, const struct pm_profile *profil
 
 /* ---- the time of each part ------------------------------------------------------------------- */
 
+/* A first thread that only waits for the others is no core's. */
 static unsigned core_of(const struct mapping *m, size_t thread) {
-    return (unsigned)(thread % m->result->n_cores);
+    size_t among_workers = thread > 0 && !m->parts.first_works ? thread - 1 : thread;
+    return (unsigned)(among_workers % m->result->n_cores);
 }
 
 /* What the parts hold of the scopes of a routine; scopes outside routines are serial. */
@@ -238,6 +240,15 @@ static struct pm_prediction *predict_whole(struct mapping *m, const struct pm_pr
     return whole;
 }
 
+static void choose_cores(struct mapping *m) {
+    struct pm_cores *cores = m->result;
+    unsigned wanted = m->options && m->options->n_cores ? m->options->n_cores : UINT32_MAX;
+    cores->n_threads = (unsigned)m->n_threads - !m->parts.first_works;
+    cores->n_cores = wanted < cores->n_threads ? wanted : cores->n_threads;
+    cores->is_checked = cores->n_cores <= most_checked;
+    m->share = pm_machine_share(m->machine, cores->n_cores);
+}
+
 struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                                        const struct pm_profile *profile,
                                        const struct pm_machine *machine,
@@ -248,13 +259,9 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                         .options = options,
                         .n_threads = profile->n_threads,
                         .result = pm_alloc(1, sizeof *m.result)};
-    unsigned n_cores = options && options->n_cores ? options->n_cores : UINT32_MAX;
-    m.result->n_threads = (unsigned)m.n_threads;
-    m.result->n_cores = n_cores < m.n_threads ? n_cores : (unsigned)m.n_threads;
-    m.result->is_checked = m.result->n_cores <= most_checked;
-    m.share = pm_machine_share(machine, m.result->n_cores);
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);
+    choose_cores(&m);
     struct pm_prediction *whole = NULL;
     if (predict_threads(&m, err)) {
         time_parts(&m);
