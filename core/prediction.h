@@ -91,7 +91,6 @@ struct pm_cost_sum {
 
 /* Adds all of FROM to INTO. */
 void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from);
-void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor);
 /* Adds SHARE of it. */
 void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *from, double share);
 

@@ -96,9 +96,7 @@ static void time_part(const struct mapping *m, size_t p) {
 
 static void add_scope(struct pm_scope_prediction *to, const struct pm_scope_prediction *from,
                       double share) {
-    struct pm_cost_sum part = from->self;
-    pm_cost_sum_scale(&part, share);
-    if (part.cycles > to->self.cycles || to->bound == PM_BOUND_NONE) {
+    if (share * from->self.cycles > to->self.cycles || to->bound == PM_BOUND_NONE) {
         to->bound = from->bound;
         to->bound_unit = from->bound_unit;
         to->bound_level = from->bound_level;
@@ -108,7 +106,7 @@ static void add_scope(struct pm_scope_prediction *to, const struct pm_scope_pred
     for (int c = 0; c < PM_N_CAUSES; c++)
         if (!isnan(from->gains[c]))
             to->gains[c] = share * from->gains[c] + (isnan(to->gains[c]) ? 0 : to->gains[c]);
-    pm_cost_sum_add(&to->self, &part);
+    pm_cost_sum_add_share(&to->self, &from->self, share);
     to->entries += share * from->entries;
     to->iterations += share * from->iterations;
     to->is_assumed |= from->is_assumed;
@@ -195,12 +193,15 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* The whole says on what the times hang. */
 static bool predict_threads(struct mapping *m, struct pm_error *err) {
-    m->serial = pm_predict(m->structure, &m->threads[0], m->machine, m->options, err);
+    struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
+    options.without_doubts = true;
+    m->serial = pm_predict(m->structure, &m->threads[0], m->machine, &options, err);
     bool ok = m->serial != NULL;
     m->each = pm_alloc(m->n_threads, sizeof *m->each);
     for (size_t t = 0; ok && t < m->n_threads; t++) {
-        m->each[t] = pm_predict(m->structure, &m->threads[t], m->share, m->options, err);
+        m->each[t] = pm_predict(m->structure, &m->threads[t], m->share, &options, err);
         ok = m->each[t] != NULL;
     }
     return ok;
