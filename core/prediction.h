@@ -142,7 +142,7 @@ struct pm_parallel_part {
 /* Of a program with several threads (sched/cores/cores.h). */
 struct pm_cores {
     unsigned n_cores, n_threads; /* threads that take part in parallel parts */
-    bool is_checked;       /* times on so many cores were compared with a clock */
+    bool is_checked;             /* times on so many cores were compared with a clock */
     double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
     double thread_seconds; /* of all threads, one after the other */
     PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */

@@ -1,5 +1,6 @@
-/* Processor time of the thread that had most of it, on standard error: beside other programs it tells
-   more than a clock on the wall.  Threads that wait are to sleep (OMP_WAIT_POLICY=passive). */
+/* Processor time of the thread that had most of it, on standard error: beside other programs it
+   tells more than a clock on the wall.  Threads that wait are to sleep (OMP_WAIT_POLICY=passive).
+ */
 #include <stdio.h>
 #include <time.h>
 
