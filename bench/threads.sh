@@ -69,7 +69,8 @@ fi
 # ---- machine, programs, counts ------------------------------------------------------------------
 
 describe_this_machine() {
-    local known=$here/../machines/measured/$(cpu_file_name).conf
+    local known
+    known=$here/../machines/measured/$(cpu_file_name).conf
     if [ -n "${MACHINE-}" ]; then
         cp "$MACHINE" "$folder/host.conf"
     elif [ -s "$known" ]; then

@@ -21,7 +21,11 @@ report() {
 }
 # says NAME FILTER: jq's FILTER is true of the report in `answer`.
 says() {
-    jq -e "$2" answer >/dev/null && pass "$1" || fail "$1" "$(jq -c '[.seconds, .cores]' answer)"
+    if jq -e "$2" answer >/dev/null; then
+        pass "$1"
+    else
+        fail "$1" "$(jq -c '[.seconds, .cores]' answer)"
+    fi
 }
 loop='([.rows[] | select(.kind == "loop" and (.name | startswith("row")))] | map(.iterations) | add)'
 
