@@ -51,13 +51,10 @@ static bool add_program(struct request *request, const char *argument, struct pm
 
 /* ---- predictions ----------------------------------------------------------------------------- */
 
-static struct pm_estimate estimate_of(const struct pm_prediction *p) {
-    struct pm_estimate e = {p->seconds, p->seconds, p->seconds};
-    if (p->low)
-        e.low = fmin(e.low, p->low->seconds);
-    if (p->high)
-        e.high = fmax(e.high, p->high->seconds);
-    return e;
+static struct pm_estimate estimate_of(const struct pm_prediction *p, bool *has_interval) {
+    struct pm_estimate seconds = pm_prediction_seconds(p);
+    *has_interval = !isnan(seconds.low);
+    return *has_interval ? seconds : (struct pm_estimate){p->seconds, p->seconds, p->seconds};
 }
 
 /* What pm_rows_new marks as a lower bound, of the whole. */
@@ -78,13 +75,13 @@ static bool predict(const struct request *request, struct pm_compared_program *p
     struct pm_predicted predicted;
     bool ok = pm_predicted_make(&predicting, &predicted, err);
     for (size_t m = 0; ok && m < predicted.n_predictions; m++) {
-        seconds[m] = estimate_of(predicted.predictions[m]);
+        seconds[m] = estimate_of(predicted.predictions[m], &program->has_interval);
         bounds[m] = is_lower_bound(predicted.predictions[m]);
     }
     if (ok) {
         program->name = pm_strdup(predicted.predictions[0]->program);
         program->at = predicted.found.profile->parameters;
-        program->has_interval = predicted.found.profile->predicted;
+        program->predicted = predicted.found.profile->predicted;
     }
     pm_predicted_free(&predicted);
     return ok;

@@ -101,7 +101,7 @@ static void write_title(FILE *out, const struct pm_comparison *c,
         char *size = pm_parameters_text(&program->at);
         pm_print_line(out, options, "%s: %s%s%s, weight %.4g, %s", program->store, program->name,
                       *size ? " " : "", size, program->weight,
-                      program->has_interval ? "predicted" : "measured at this size");
+                      program->predicted ? "predicted" : "measured at this size");
         free(size);
     }
 }
@@ -115,10 +115,8 @@ static void write_verdict(FILE *out, const struct pm_comparison *c,
     for (size_t p = 0; p < c->ranking.n_programs; p++)
         has_any |= c->programs[p].has_interval;
     if (!has_any)
-        pm_print_note(
-            out, options,
-            "All sizes were measured, so that there are no intervals; what a machine file "
-            "is wrong by is not in them either.");
+        pm_print_note(out, options,
+                      "There are no intervals, so that how sure the ranking is is not known.");
     else if (pm_ranking_survives(ranked, n))
         pm_print_note(out, options,
                       "The ranking survives the intervals (%.0f%%): no two of them "
@@ -169,7 +167,7 @@ static json_t *programs_json(const struct pm_comparison *c) {
         {"store", PM_TEXT, PM_MEMBER(struct pm_compared_program, store)},
         {"program", PM_TEXT, PM_MEMBER(struct pm_compared_program, name)},
         {"weight", PM_NUMBER, PM_MEMBER(struct pm_compared_program, weight)},
-        {"predicted", PM_YES_NO, PM_MEMBER(struct pm_compared_program, has_interval)},
+        {"predicted", PM_YES_NO, PM_MEMBER(struct pm_compared_program, predicted)},
     };
     json_t *array = json_array();
     for (size_t p = 0; p < c->ranking.n_programs; p++) {

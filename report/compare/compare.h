@@ -14,7 +14,8 @@ struct pm_compared_program {
     char *name; /* of the program; owned */
     double weight;
     struct pm_parameters at;
-    bool has_interval; /* predicted; else measured at this size */
+    bool predicted;    /* else measured at this size */
+    bool has_interval; /* of its times */
 };
 
 struct pm_comparison {
