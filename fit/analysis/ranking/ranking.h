@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/estimate.h"
+#include "core/base/base.h"
 
 struct pm_ranking_request {
     size_t n_programs, n_machines;
