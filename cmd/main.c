@@ -100,6 +100,13 @@ static const struct pm_command commands[] = {
      "       pmodel diff [-m MACHINE] [--set NAME=VALUE]... [--top N]\n"
      "                   [--format table|json|csv] [--wide] PROGRAM PROGRAM",
      "what a change of a program did to each loop, or what a compiler made otherwise", pm_cmd_diff},
+    {"compare",
+     "-m MACHINE[,MACHINE]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                      [--mean sum|geometric] [--deps optimistic|pessimistic]\n"
+     "                      [--time window|simple] [--interpolate]\n"
+     "                      [--format table|json|csv] [--wide] "
+     "STORE[@NAME=VALUE[,...]][:WEIGHT]...",
+     "machines ranked by several programs, and whether the ranking is sure", pm_cmd_compare},
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
      "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"
