@@ -40,7 +40,8 @@ static bool begin_level(struct pm_cache *cache, const struct pm_cache_shape *sha
                                .ways = (uint32_t)n_ways(shape),
                                .random = pm_cache_mix(l + 1) | 1};
     cache->sets = blocks / cache->ways;
-    cache->set_mask = is_power_of_two(cache->sets) ? cache->sets - 1 : 0;
+    cache->set_mask = cache->sets - 1;
+    cache->inverse = is_power_of_two(cache->sets) ? 0 : UINT64_MAX / cache->sets + 1;
     cache->is_large = cache->ways > PM_MOST_SEARCHED_WAYS;
     cache->row_places = cache->is_large
                             ? cache->ways

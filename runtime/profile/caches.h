@@ -47,7 +47,8 @@ struct pm_cache {
     struct pm_cache_shape shape;
     unsigned shift;          /* log2 of line_bytes */
     bool is_large;           /* sets too large to be searched (large_sets.c) */
-    uint64_t sets, set_mask; /* 0: not a power of two */
+    uint64_t sets, set_mask;
+    uint64_t inverse; /* ⌈2^64 / sets⌉; 0: sets are a power of two */
     uint32_t ways;
     uint32_t row_places; /* of a set: its ways, rounded up, or if it is large all the same */
     uint64_t *blocks; /* [set · row_places + way]; of LRU and FIFO the newest first, unless it is

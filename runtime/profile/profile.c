@@ -118,6 +118,9 @@ void pm_profiler_flush(struct pm_profiler *profile) {
         struct pm_profiler_bundle *bundle = profile->bundles[b];
         if (!bundle)
             continue;
+        pm_profiler_add_classes(bundle->block, bundle->classes, bundle->n_steady);
+        pm_profiler_add_classes(bundle->block, bundle->pending, 1);
+        bundle->n_steady = bundle->pending = bundle->n_pending = 0;
         bundle->block->references += bundle->n * bundle->n_accesses;
         bundle->block->bytes += bundle->n * bundle->bytes;
         bundle->n = 0;

@@ -73,8 +73,17 @@ struct pm_profiler_bundle {
     uint64_t n_steady; /* that had them */
     uint64_t n_alike;  /* so many in a row moved by it */
     uint32_t lag;      /* executions that a window may reach back; 0: it shares its block */
-    uint32_t strides[PM_STRIDE_CLASSES]; /* of the last execution */
-    uint64_t bytes;                      /* of an execution */
+    uint64_t classes;  /* references of the last execution by class, a byte each */
+    uint64_t pending;  /* the same of n_pending references that are not in the block's counts yet */
+    uint32_t n_pending;
+    uint64_t bytes; /* of an execution */
+    /* Of a window that is a row (PM_RECENT), in place of LAG: the row before the execution and
+       behind it, and by how much their addresses move. */
+    uint64_t entry[PM_RECENT] __attribute__((aligned(64)));
+    uint64_t entry_delta[PM_RECENT] __attribute__((aligned(64)));
+    uint64_t exit[PM_RECENT] __attribute__((aligned(64)));
+    uint64_t exit_delta[PM_RECENT] __attribute__((aligned(64)));
+    int32_t far; /* above 0: its blocks often are not in the first level */
     struct pm_profiler_block *block;
     struct pm_profiler_span *spans;
     struct pm_profiler_access accesses[];
@@ -96,12 +105,14 @@ struct pm_profiler_bundle *pm_profiler_bundle(struct pm_profiler *profile, uint6
 /* … of the basic block that REFERENCE is in; NULL: no memory. */
 struct pm_profiler_block *pm_profiler_block(struct pm_profiler *profile, uint32_t reference);
 
-/* strides.c: room for N more addresses of BLOCK. */
+/* strides.c: adds N executions with CLASSES to the block's strides. */
+void pm_profiler_add_classes(struct pm_profiler_block *block, uint64_t classes, uint64_t n);
+/* Room for N more addresses of BLOCK. */
 void pm_profiler_make_room(struct pm_profiler_block *block, uint32_t n);
 /* Executions of the block's steady bundle go to its counts and its history. */
 void pm_profiler_end_steady(struct pm_profiler_block *block);
-/* How many executions of BUNDLE, moved by its DELTA again and again, have the strides of its last
-   one. */
+/* How many executions of BUNDLE, moved by its DELTA again and again (and its row by ENTRY_DELTA), have
+   the strides of its last one. */
 uint64_t pm_profiler_safe_executions(const struct pm_profiler_bundle *bundle);
 /* What the history of a block holds before its first addresses: no address is near. */
 #define PM_NO_ADDRESS (1ull << 62)

@@ -32,12 +32,16 @@ static void add_steady(struct pm_profiler_block *block, const struct pm_profiler
     }
 }
 
+void pm_profiler_add_classes(struct pm_profiler_block *block, uint64_t classes, uint64_t n) {
+    for (unsigned c = 0; c < PM_STRIDE_CLASSES; c++)
+        block->strides[c] += n * (classes >> 8 * c & 0xff);
+}
+
 void pm_profiler_end_steady(struct pm_profiler_block *block) {
     struct pm_profiler_bundle *bundle = block->steady;
     if (!bundle)
         return;
-    for (unsigned c = 0; c < PM_STRIDE_CLASSES; c++)
-        block->strides[c] += bundle->n_steady * bundle->strides[c];
+    pm_profiler_add_classes(block, bundle->classes, bundle->n_steady);
     add_steady(block, bundle);
     bundle->n_steady = 0;
     bundle->safe = 0;
@@ -57,6 +61,7 @@ static uint64_t magnitude(int64_t number) {
 }
 
 static uint64_t largest_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* Addresses lie APART bytes from others, REACH bytes about, and go on by RATE, not 0, each time. */
 static uint64_t executions_apart(int64_t apart, int64_t rate, uint64_t reach) {
@@ -67,24 +72,34 @@ static uint64_t executions_apart(int64_t apart, int64_t rate, uint64_t reach) {
     return (magnitude(apart) - reach - 1) / largest_of(1, magnitude(rate));
 }
 
-/* Of the words P and Q, from the middles of what accesses reach from them; addresses of up to `lag`
-   executions before are compared, too. */
-static uint64_t pair_apart(const struct pm_profiler_bundle *bundle, const struct reach *reaches,
-                           uint32_t p, uint32_t q, uint64_t largest) {
-    const int64_t delta_p = (int64_t)bundle->delta[p], delta_q = (int64_t)bundle->delta[q];
-    const uint64_t wide_p = (uint64_t)(reaches[p].high - reaches[p].low);
-    const uint64_t wide_q = (uint64_t)(reaches[q].high - reaches[q].low);
-    const uint64_t at_p = bundle->previous[p] + (uint64_t)reaches[p].low + wide_p / 2;
-    const uint64_t at_q = bundle->previous[q] + (uint64_t)reaches[q].low + wide_q / 2;
-    const uint64_t back = bundle->lag * largest_of(magnitude(delta_p), magnitude(delta_q));
-    const uint64_t near = 8 * largest; /* elements: a larger stride is random */
-    return executions_apart((int64_t)(at_p - at_q), (int64_t)(bundle->delta[p] - bundle->delta[q]),
-                            wide_p / 2 + wide_q / 2 + 2 + near + back);
+/* What accesses reach from a word, or an address of a row: its middle, how far it goes about that, and
+   by how much it moves. */
+struct place {
+    uint64_t middle, about;
+    int64_t delta;
+};
+
+static struct place place_of_word(const struct pm_profiler_bundle *bundle,
+                                  const struct reach *reach, uint32_t word) {
+    const uint64_t wide = (uint64_t)(reach->high - reach->low);
+    return (struct place){bundle->previous[word] + (uint64_t)reach->low + wide / 2, wide / 2 + 1,
+                          (int64_t)bundle->delta[word]};
 }
 
-/* Words that move alike keep their distances. */
+/* NEAR: what is farther is random. */
+static uint64_t pair_apart(struct place p, struct place q, uint64_t near) {
+    const int64_t rate = (int64_t)((uint64_t)p.delta - (uint64_t)q.delta);
+    return rate == 0 ? UINT64_MAX
+                     : executions_apart((int64_t)(p.middle - q.middle), rate,
+                                        p.about + q.about + near);
+}
+
+/* Places that move alike keep their distances.  Addresses of up to `lag` executions before are
+   compared, too, or those of the row. */
 uint64_t pm_profiler_safe_executions(const struct pm_profiler_bundle *bundle) {
     struct reach reaches[PM_BUNDLE_WORDS] = {{0, 0, false}};
+    const bool has_row = pm_profiler_settings.window <= PM_RECENT;
+    const uint32_t first = PM_RECENT - (has_row ? pm_profiler_settings.window : 0);
     uint64_t largest = 0, safe = UINT64_MAX;
     for (uint32_t i = 0; i < bundle->n_accesses; i++) {
         const struct pm_profiler_access *access = &bundle->accesses[i];
@@ -95,12 +110,24 @@ uint64_t pm_profiler_safe_executions(const struct pm_profiler_bundle *bundle) {
         reach->any = true;
         largest = largest_of(largest, access->size_bytes);
     }
-    for (uint32_t p = 0; p < bundle->n_words; p++)
+    for (uint32_t p = 0; p < bundle->n_words; p++) {
+        if (!reaches[p].any)
+            continue;
+        const struct place place = place_of_word(bundle, &reaches[p], p);
         for (uint32_t q = 0; q < p; q++) {
-            if (bundle->delta[p] == bundle->delta[q] || !reaches[p].any || !reaches[q].any)
+            if (!reaches[q].any)
                 continue;
-            const uint64_t pair = pair_apart(bundle, reaches, p, q, largest);
-            safe = pair < safe ? pair : safe;
+            const struct place other = place_of_word(bundle, &reaches[q], q);
+            const uint64_t back = has_row ? 0
+                                          : bundle->lag * largest_of(magnitude(place.delta),
+                                                                     magnitude(other.delta));
+            safe = least_of(safe, pair_apart(place, other, 8 * largest + back));
         }
+        for (uint32_t lane = first; has_row && lane < PM_RECENT; lane++) {
+            const struct place other = {bundle->entry[lane], 0,
+                                        (int64_t)bundle->entry_delta[lane]};
+            safe = least_of(safe, pair_apart(place, other, 8 * largest));
+        }
+    }
     return safe;
 }

@@ -11,13 +11,19 @@ static inline uint64_t *row_of(const struct pm_cache *cache, uint64_t set) {
     return cache->blocks + set * cache->row_places;
 }
 
+/* Of N, below 2^64 / SETS, modulo SETS: as a product with the inverse (Lemire, Kaser & Kurz 2019). */
+static inline uint64_t modulo(const struct pm_cache *cache, uint64_t n) {
+    const uint64_t quotient = (uint64_t)((unsigned __int128)n * cache->inverse >> 64);
+    return n - quotient * cache->sets;
+}
+
 static inline uint64_t set_of(const struct pm_cache *cache, uint64_t block) {
     if (cache->shape.physical) {
         const unsigned bits = PM_PHYSICAL_PAGE_SHIFT - cache->shift;
-        block = pm_cache_mix(block >> bits) << bits | (block & ((1ul << bits) - 1));
+        const uint64_t page = (uint32_t)pm_cache_mix(block >> bits);
+        block = page << bits | (block & ((1ul << bits) - 1));
     }
-    return PM_LIKELY(cache->set_mask || cache->sets == 1) ? block & cache->set_mask
-                                                          : block % cache->sets;
+    return PM_LIKELY(!cache->inverse) ? block & cache->set_mask : modulo(cache, block);
 }
 
 /* ---- a set of places that keep their blocks: PLRU, random ------------------------------------ */

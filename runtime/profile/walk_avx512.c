@@ -40,22 +40,39 @@ static inline uint64_t nearest(const uint64_t *addresses, uint32_t n, uint64_t a
     return _mm512_reduce_min_epu64(least);
 }
 
+static inline bool row_moved_otherwise(const uint64_t *row,
+                                       const struct pm_profiler_bundle *bundle) {
+    const __m512i moved =
+        _mm512_sub_epi64(_mm512_load_si512(row), _mm512_load_si512(bundle->entry));
+    return _mm512_cmpneq_epi64_mask(moved, _mm512_load_si512(bundle->entry_delta)) != 0;
+}
+
+static inline void move_row(uint64_t *row, struct pm_profiler_bundle *bundle) {
+    const __m512i exit = _mm512_add_epi64(_mm512_load_si512(bundle->exit),
+                                          _mm512_load_si512(bundle->exit_delta));
+    _mm512_store_si512(bundle->entry, _mm512_load_si512(row));
+    _mm512_store_si512(bundle->exit, exit);
+    _mm512_store_si512(row, exit);
+}
+
 /* The row stays in a register: what was just stored of it address by address could not be loaded as
    a whole soon. */
-static inline void compare_recent(struct pm_profiler_block *block,
-                                  struct pm_profiler_bundle *bundle, const uint64_t *words) {
+static inline uint64_t compare_row(uint64_t *row, const struct pm_profiler_bundle *bundle,
+                                   const uint64_t *words) {
     const __mmask8 lanes = (__mmask8)(0xff << (PM_RECENT - pm_profiler_settings.window));
-    __m512i row = _mm512_load_si512(block->history);
+    __m512i recent = _mm512_load_si512(row);
+    uint64_t classes = 0;
     for (uint32_t i = 0; i < bundle->n_accesses; i++) {
         const struct pm_profiler_access *access = &bundle->accesses[i];
         const __m512i address =
             _mm512_set1_epi64((long long)(access->offset + words[access->word]));
-        const __m512i distances = _mm512_abs_epi64(_mm512_sub_epi64(address, row));
+        const __m512i distances = _mm512_abs_epi64(_mm512_sub_epi64(address, recent));
         const uint64_t distance = _mm512_mask_reduce_min_epu64(lanes, distances);
-        bundle->strides[pm_stride_class(distance, access->size_bytes)]++;
-        row = _mm512_alignr_epi64(address, row, 1);
+        classes += 1ull << 8 * pm_stride_class(distance, access->size_bytes);
+        recent = _mm512_alignr_epi64(address, recent, 1);
     }
-    _mm512_store_si512(block->history, row);
+    _mm512_store_si512(row, recent);
+    return classes;
 }
 
 /* ---- rows of simulated caches (touch.h) ------------------------------------------------------ */

@@ -24,18 +24,6 @@ static inline uint64_t nearest(const uint64_t *addresses, uint32_t n, uint64_t a
     return least;
 }
 
-static inline void compare_recent(struct pm_profiler_block *block,
-                                  struct pm_profiler_bundle *bundle, const uint64_t *words) {
-    for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_profiler_access *access = &bundle->accesses[i];
-        const uint64_t address = access->offset + words[access->word];
-        const uint64_t distance =
-            nearest(pm_profiler_window(block), pm_profiler_settings.window, address);
-        bundle->strides[pm_stride_class(distance, access->size_bytes)]++;
-        pm_profiler_keep(block, address);
-    }
-}
-
 #include "runtime/profile/rows.h"
 
 #define PM_PROFILE_WALK pm_profiler_walk_sse2
