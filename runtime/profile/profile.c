@@ -134,6 +134,6 @@ void pm_profiler_forget(struct pm_profiler *profile) {
     }
     for (uint32_t b = 0; b < pm_n_bundles; b++)
         if (profile->bundles[b])
-            profile->bundles[b]->has_previous = false;
+            profile->bundles[b]->has_previous = profile->bundles[b]->has_entry = false;
     profile->failed |= !begin_caches(profile);
 }

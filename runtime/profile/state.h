@@ -67,7 +67,9 @@ struct pm_profiler_bundle {
     uint32_t n_words, words_mask;
     uint32_t n_accesses, n_spans;
     bool has_stores;
-    bool has_previous; /* it was executed before */
+    bool has_previous; /* it was executed before, */
+    bool has_entry;    /* and its row is known */
+    uint32_t n_unlike; /* executions in a row that did not move as the one before */
     uint64_t n;        /* executions that are not in the block's counts yet */
     uint64_t safe; /* so many more executions of the same DELTA have the strides of the last one */
     uint64_t n_steady; /* that had them */

@@ -76,32 +76,44 @@ static inline void add_pending(struct pm_profiler_bundle *bundle) {
     bundle->n_pending += bundle->n_accesses;
 }
 
+/* The row before an execution, or behind it, moves from what it WAS to what it IS, by DELTA; alike? */
+static inline bool note_row(uint64_t *was, uint64_t *delta, const uint64_t *is) {
+    uint64_t differs = 0;
+    for (uint32_t i = 0; i < PM_RECENT; i++) {
+        const uint64_t moved = is[i] - was[i];
+        differs |= moved ^ delta[i];
+        delta[i] = moved;
+        was[i] = is[i];
+    }
+    return differs == 0;
+}
+
 /* With a row: an execution depends on its words and on the row only.  Executions that move alike are
-   worth the time to find out how long they have the same strides if three did. */
+   worth the time to find out how long they have the same strides if three did; of bundles whose
+   words never do, the rows are not looked at. */
 static __attribute__((noinline)) void find_row_strides(struct pm_profiler_bundle *bundle,
                                                        const uint64_t *words) {
-    enum { WORTH = 2 };
+    enum { WORTH = 2, NEVER = 16 };
     struct pm_profiler_block *block = bundle->block;
     uint64_t *row = block->history;
     const bool had_previous = bundle->has_previous;
-    bool alike = true;
     if (bundle->n_steady)
         pm_profiler_add_classes(block, bundle->classes, bundle->n_steady);
     bundle->n_steady = bundle->safe = 0;
-    for (uint32_t i = 0; i < PM_RECENT; i++) {
-        const uint64_t delta = row[i] - bundle->entry[i];
-        alike &= delta == bundle->entry_delta[i];
-        bundle->entry_delta[i] = delta;
-        bundle->entry[i] = row[i];
+    move_words(bundle, words);
+    bundle->n_unlike = bundle->n_alike < WORTH ? bundle->n_unlike + 1 : 0;
+    if (bundle->n_unlike > NEVER) {
+        bundle->has_entry = false;
+        bundle->classes = compare_row(row, bundle, words);
+        add_pending(bundle);
+        return;
     }
+    const bool alike = note_row(bundle->entry, bundle->entry_delta, row) && bundle->has_entry;
     bundle->classes = compare_row(row, bundle, words);
     add_pending(bundle);
-    move_words(bundle, words);
+    note_row(bundle->exit, bundle->exit_delta, row);
+    bundle->has_entry = true;
     bundle->n_alike = alike ? bundle->n_alike : had_previous;
-    for (uint32_t i = 0; i < PM_RECENT; i++) {
-        bundle->exit_delta[i] = row[i] - bundle->exit[i];
-        bundle->exit[i] = row[i];
-    }
     if (bundle->n_alike >= WORTH)
         bundle->safe = pm_profiler_safe_executions(bundle);
 }
