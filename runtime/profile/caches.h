@@ -45,8 +45,8 @@ struct pm_cache_shape {
 /* Blocks are numbered by their addresses; 0 is none, as no program has that page. */
 struct pm_cache {
     struct pm_cache_shape shape;
-    unsigned shift;          /* log2 of line_bytes */
-    bool is_large;           /* sets too large to be searched (large_sets.c) */
+    unsigned shift; /* log2 of line_bytes */
+    bool is_large;  /* sets too large to be searched (large_sets.c) */
     uint64_t sets, set_mask;
     uint64_t inverse; /* ⌈2^64 / sets⌉; 0: sets are a power of two */
     uint32_t ways;

@@ -1,4 +1,5 @@
-/* What walk.h needs for extensions that hold no row of eight addresses in a register: place by place.
+/* What walk.h needs for extensions that hold no row of eight addresses in a register: place by
+ * place.
  */
 static inline bool row_moved_otherwise(const uint64_t *row,
                                        const struct pm_profiler_bundle *bundle) {

@@ -113,8 +113,8 @@ void pm_profiler_add_classes(struct pm_profiler_block *block, uint64_t classes, 
 void pm_profiler_make_room(struct pm_profiler_block *block, uint32_t n);
 /* Executions of the block's steady bundle go to its counts and its history. */
 void pm_profiler_end_steady(struct pm_profiler_block *block);
-/* How many executions of BUNDLE, moved by its DELTA again and again (and its row by ENTRY_DELTA), have
-   the strides of its last one. */
+/* How many executions of BUNDLE, moved by its DELTA again and again (and its row by ENTRY_DELTA),
+   have the strides of its last one. */
 uint64_t pm_profiler_safe_executions(const struct pm_profiler_bundle *bundle);
 /* What the history of a block holds before its first addresses: no address is near. */
 #define PM_NO_ADDRESS (1ull << 62)

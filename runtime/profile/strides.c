@@ -72,8 +72,8 @@ static uint64_t executions_apart(int64_t apart, int64_t rate, uint64_t reach) {
     return (magnitude(apart) - reach - 1) / largest_of(1, magnitude(rate));
 }
 
-/* What accesses reach from a word, or an address of a row: its middle, how far it goes about that, and
-   by how much it moves. */
+/* What accesses reach from a word, or an address of a row: its middle, how far it goes about that,
+   and by how much it moves. */
 struct place {
     uint64_t middle, about;
     int64_t delta;
@@ -89,9 +89,9 @@ static struct place place_of_word(const struct pm_profiler_bundle *bundle,
 /* NEAR: what is farther is random. */
 static uint64_t pair_apart(struct place p, struct place q, uint64_t near) {
     const int64_t rate = (int64_t)((uint64_t)p.delta - (uint64_t)q.delta);
-    return rate == 0 ? UINT64_MAX
-                     : executions_apart((int64_t)(p.middle - q.middle), rate,
-                                        p.about + q.about + near);
+    return rate == 0
+               ? UINT64_MAX
+               : executions_apart((int64_t)(p.middle - q.middle), rate, p.about + q.about + near);
 }
 
 /* Places that move alike keep their distances.  Addresses of up to `lag` executions before are
@@ -118,14 +118,13 @@ uint64_t pm_profiler_safe_executions(const struct pm_profiler_bundle *bundle) {
             if (!reaches[q].any)
                 continue;
             const struct place other = place_of_word(bundle, &reaches[q], q);
-            const uint64_t back = has_row ? 0
-                                          : bundle->lag * largest_of(magnitude(place.delta),
-                                                                     magnitude(other.delta));
+            const uint64_t back =
+                has_row ? 0
+                        : bundle->lag * largest_of(magnitude(place.delta), magnitude(other.delta));
             safe = least_of(safe, pair_apart(place, other, 8 * largest + back));
         }
         for (uint32_t lane = first; has_row && lane < PM_RECENT; lane++) {
-            const struct place other = {bundle->entry[lane], 0,
-                                        (int64_t)bundle->entry_delta[lane]};
+            const struct place other = {bundle->entry[lane], 0, (int64_t)bundle->entry_delta[lane]};
             safe = least_of(safe, pair_apart(place, other, 8 * largest));
         }
     }

@@ -11,7 +11,8 @@ static inline uint64_t *row_of(const struct pm_cache *cache, uint64_t set) {
     return cache->blocks + set * cache->row_places;
 }
 
-/* Of N, below 2^64 / SETS, modulo SETS: as a product with the inverse (Lemire, Kaser & Kurz 2019). */
+/* Of N, below 2^64 / SETS, modulo SETS: as a product with the inverse (Lemire, Kaser & Kurz 2019).
+ */
 static inline uint64_t modulo(const struct pm_cache *cache, uint64_t n) {
     const uint64_t quotient = (uint64_t)((unsigned __int128)n * cache->inverse >> 64);
     return n - quotient * cache->sets;

@@ -76,7 +76,8 @@ static inline void add_pending(struct pm_profiler_bundle *bundle) {
     bundle->n_pending += bundle->n_accesses;
 }
 
-/* The row before an execution, or behind it, moves from what it WAS to what it IS, by DELTA; alike? */
+/* The row before an execution, or behind it, moves from what it WAS to what it IS, by DELTA; alike?
+ */
 static inline bool note_row(uint64_t *was, uint64_t *delta, const uint64_t *is) {
     uint64_t differs = 0;
     for (uint32_t i = 0; i < PM_RECENT; i++) {
@@ -88,8 +89,8 @@ static inline bool note_row(uint64_t *was, uint64_t *delta, const uint64_t *is) 
     return differs == 0;
 }
 
-/* With a row: an execution depends on its words and on the row only.  Executions that move alike are
-   worth the time to find out how long they have the same strides if three did; of bundles whose
+/* With a row: an execution depends on its words and on the row only.  Executions that move alike
+   are worth the time to find out how long they have the same strides if three did; of bundles whose
    words never do, the rows are not looked at. */
 static __attribute__((noinline)) void find_row_strides(struct pm_profiler_bundle *bundle,
                                                        const uint64_t *words) {
@@ -136,7 +137,8 @@ static inline bool changes_nothing(const struct pm_caches *caches,
     return differs == 0;
 }
 
-/* One access after the other; did one come farther than to the second level, whose rows are near? */
+/* One access after the other; did one come farther than to the second level, whose rows are near?
+ */
 static inline bool touch_caches(struct pm_caches *caches, const struct pm_profiler_bundle *bundle,
                                 const uint64_t *words, uint64_t *served) {
     bool misses = false;

@@ -48,8 +48,8 @@ static inline bool row_moved_otherwise(const uint64_t *row,
 }
 
 static inline void move_row(uint64_t *row, struct pm_profiler_bundle *bundle) {
-    const __m512i exit = _mm512_add_epi64(_mm512_load_si512(bundle->exit),
-                                          _mm512_load_si512(bundle->exit_delta));
+    const __m512i exit =
+        _mm512_add_epi64(_mm512_load_si512(bundle->exit), _mm512_load_si512(bundle->exit_delta));
     _mm512_store_si512(bundle->entry, _mm512_load_si512(row));
     _mm512_store_si512(bundle->exit, exit);
     _mm512_store_si512(row, exit);
