@@ -186,8 +186,22 @@ int pm_read_time_model(const struct pm_option_use *use) {
         *model = PM_TIME_WINDOW;
     else if (strcmp(use->value, "simple") == 0)
         *model = PM_TIME_SIMPLE;
+    else if (strcmp(use->value, "signature") == 0)
+        *model = PM_TIME_SIGNATURE;
     else
-        return pm_usage_error(use->command, "--%s takes window or simple, not \"%s\"", use->name,
+        return pm_usage_error(use->command, "--%s takes window, simple or signature, not \"%s\"",
+                              use->name, use->value);
+    return 0;
+}
+
+int pm_read_dependences(const struct pm_option_use *use) {
+    enum pm_unknown_dependences *dependences = use->to;
+    if (strcmp(use->value, "optimistic") == 0)
+        *dependences = PM_DEPS_OPTIMISTIC;
+    else if (strcmp(use->value, "pessimistic") == 0)
+        *dependences = PM_DEPS_PESSIMISTIC;
+    else
+        return pm_usage_error(use->command, "--deps takes optimistic or pessimistic, not \"%s\"",
                               use->value);
     return 0;
 }

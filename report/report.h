@@ -21,9 +21,12 @@
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
 #include "machines/probe/loops/loops.h"
+#include "report/diff/diff.h"
+#include "report/explain/explain.h"
 #include "report/export/export.h"
 #include "report/options.h"
 #include "report/query/query.h"
+#include "report/signature/signature.h"
 #include "sched/paths/paths.h"
 #include "sched/sched.h"
 #include "report/scale/scale.h"
@@ -87,8 +90,6 @@ void pm_report_machine(FILE *out, const struct pm_machine *machine,
 /* `pmodel machines --check`: its figures that are not verified or have no source. */
 void pm_report_machine_check(FILE *out, const struct pm_machine *machine,
                              const struct pm_report_options *options);
-/* `pmodel machines --svg`: a drawing of its curves. */
-void pm_report_machine_curves(FILE *to, const struct pm_machine *machine);
 
 /* `pmodel machines --diff`: figures that only one has, or that differ. */
 void pm_report_machine_difference(FILE *out, const struct pm_machine *a, const struct pm_machine *b,
@@ -146,6 +147,11 @@ void pm_report_schedules(FILE *out, const struct pm_schedules_report *report,
 void pm_report_schedule(FILE *out, const struct pm_schedules_report *report,
                         const struct pm_path_detail *detail,
                         const struct pm_report_options *options);
+
+/* The first of these alone. */
+void pm_report_instructions(FILE *out, const struct pm_schedules_report *report,
+                            const struct pm_path_detail *detail,
+                            const struct pm_report_options *options);
 
 /* `pmodel loops --time`: innermost loops with the cycles of an iteration, measured alone, or why
    they were not. */
