@@ -45,7 +45,7 @@ arguments_of() {
 by_hand() {
     jq -c --arg name "$1" --argjson n "$2" --argjson rows "$(sed -n 's/.* \([0-9]*\) entries.*/\1/p' output)0" '
         def flops(of): [.blocks[] | select(.label | startswith(of)) | .flops] | add // 0;
-        if $name | startswith("matmul") then [{loop: "multiplication", expected: "2 N^3", counted: flops("multiply"), by_hand: (2 * $n * $n * $n)}]
+        if $name | startswith("matmul") then [{loop: "multiplication", expected: "2 N^3", counted: (flops("multiply") + flops("smaller")), by_hand: (2 * $n * $n * $n)}]
         elif $name == "heat" then [{loop: "step", expected: "9 (N - 2)^3 a step", counted: flops("step"), by_hand: (9 * ($n - 2) * ($n - 2) * ($n - 2) * 10)}]
         elif $name == "cg" then [{loop: "multiply", expected: "2 an entry, 10 steps and 4 checks", counted: flops("multiply"), by_hand: (2 * ($rows / 10) * 14)}]
         else [] end' "$3"
