@@ -56,9 +56,10 @@ check "with other machines" sh -c "$(declare -f again); again --stride-window 2 
 check "a profile without caches" sh -c "pmodel profile loops.pmdb --wide | grep -q 'FLOPS/MOPS  RANDOM *\$'"
 check "beside reuse distances" pmodel run -q -o both.pmdb --profile --block 64 -- ./loops
 check "both are there" sh -c "pmodel profile both.pmdb --wide | grep -q gather && pmodel export --histograms -s both.pmdb --format csv | grep -q 64"
-check "beside the analysis of another core" sh -c "pmodel run -q -o second.pmdb --profile --second-core --simulate ./small.conf -- ./loops &&
-    pmodel profile second.pmdb --format json | jq -c '[.blocks[] | del(.hits[].machine)]' >second.json &&
-    jq -c '[.blocks[] | del(.hits[].machine)]' loops.json | cmp - second.json"
+# Which sets of the caches the stack is in changes from run to run.
+same_loops='[.blocks[] | select(.label | test("^(gather|stride)")) | del(.hits)]'
+pmodel run -q -o second.pmdb --profile --second-core --simulate ./small.conf -- ./loops
+check "the same beside the program" sh -c "pmodel profile second.pmdb --format json | jq -c '$same_loops' >second.json && jq -c '$same_loops' loops.json | cmp - second.json"
 
 # Of the elements under a mask those that are active count.
 if grep -qw avx512vl /proc/cpuinfo; then
