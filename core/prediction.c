@@ -95,7 +95,8 @@ struct pm_estimate pm_cycles_between(const struct pm_cost_sum *cost) {
     double up = joined_logs(log_up(s->high.cycles, cycles),
                             log_up(pm_spread_joined(s->above, s->above_squares), cycles),
                             log_up(s->machine, cycles));
-    return (struct pm_estimate){cycles * exp(-down), cycles, cycles * exp(up) + s->missing};
+    double low = cycles * exp(-down), high = cycles * exp(up) + s->missing;
+    return (struct pm_estimate){low, cycles, high};
 }
 
 struct pm_estimate pm_prediction_seconds(const struct pm_prediction *prediction) {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/estimate.h"
+#include "core/base/base.h"
 #include "core/machine/machine.h"
 #include "core/parameters.h"
 
