@@ -159,8 +159,12 @@ static bool predict_point(const struct scaling *s, struct pm_scale_point *point,
     const struct pm_structure *structure = s->program.structure;
     struct pm_profile *profile = pm_fit_instantiate(structure, s->models, &point->at, err);
     struct pm_profile *ends[2] = {NULL, NULL};
-    if (profile && pm_profile_ends_at(structure, s->models, &point->at,
-                                      pm_heuristics.interval_level, ends, err))
+    if (profile &&
+        pm_profile_ends_at(structure, s->models, &point->at, pm_heuristics.interval_level, ends,
+                           err) &&
+        pm_program_add_threads(&s->program, profile, err) &&
+        pm_program_add_threads(&s->program, ends[0], err) &&
+        pm_program_add_threads(&s->program, ends[1], err))
         point->predicted = predict(s, profile, ends, err);
     for (int end = 0; end < 2; end++)
         if (ends[end])
@@ -188,9 +192,10 @@ static bool measured_point(const struct scaling *s, struct pm_scale_point *point
         pm_read_profiles(s->program.store, s->program.structure, run, 1, err);
     if (!profiles)
         return false;
-    if (!pm_profile_is_without_memory(profiles[0]))
+    bool split = pm_program_add_threads(&s->program, profiles[0], err);
+    if (split && !pm_profile_is_without_memory(profiles[0]))
         point->measured = predict(s, profiles[0], NULL, err);
-    bool ok = point->measured || pm_profile_is_without_memory(profiles[0]);
+    bool ok = point->measured || (split && pm_profile_is_without_memory(profiles[0]));
     pm_profiles_free(profiles, 1);
     if (!ok)
         return false;

@@ -128,6 +128,31 @@ void pm_prediction_take_ends(struct pm_prediction *prediction, const struct pm_p
     }
 }
 
+void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor) {
+    struct pm_cost_sum scaled = {0};
+    pm_cost_sum_add_share(&scaled, sum, factor);
+    *sum = scaled;
+}
+
+/* Children come after their parents, so one walk from the end adds up. */
+void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
+    for (size_t s = 0; s < structure->n_scopes; s++)
+        scopes[s].total = (struct pm_cost_sum){0};
+    for (size_t s = structure->n_scopes; s-- > 0;) {
+        pm_cost_sum_add(&scopes[s].total, &scopes[s].self);
+        if (structure->scopes[s].parent != PM_NONE)
+            pm_cost_sum_add(&scopes[structure->scopes[s].parent].total, &scopes[s].total);
+    }
+}
+
+void pm_cores_free(struct pm_cores *cores) {
+    if (!cores)
+        return;
+    free(cores->parts);
+    free(cores->waiting.loops);
+    free(cores);
+}
+
 bool pm_prediction_is_interpolated(const struct pm_prediction *prediction) {
     bool any = false;
     for (size_t l = 0; l < prediction->n_levels; l++)
@@ -149,6 +174,7 @@ void pm_prediction_free(struct pm_prediction *prediction) {
         free(prediction->doubts[i].name);
         free(prediction->doubts[i].value);
     }
+    pm_cores_free(prediction->cores);
     free(prediction->scopes);
     free(prediction->program);
     free(prediction->machine_title);

@@ -91,6 +91,7 @@ struct pm_cost_sum {
 
 /* Adds all of FROM to INTO. */
 void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from);
+void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor);
 /* Adds SHARE of it. */
 void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *from, double share);
 
@@ -121,6 +122,34 @@ struct pm_scope_prediction {
     uint8_t bound;   /* enum pm_bound: largest cause of self.cycles */
     uint8_t bound_unit, bound_level;
 };
+
+/* A loop that goes round only until another thread has written something. */
+struct pm_waiting_loop {
+    uint32_t scope;
+    double rounds; /* that were left out, of all threads */
+};
+
+struct pm_waiting {
+    PM_ARRAY(struct pm_waiting_loop, loops);
+};
+
+/* What several threads do at the same time, up to where they wait for each other. */
+struct pm_parallel_part {
+    uint32_t routine; /* with all that it calls; PM_NONE: what is serial */
+    unsigned slowest_core;
+    double seconds, mean_seconds; /* of the core that takes longest, and of all cores */
+};
+
+/* Of a program with several threads (sched/cores/cores.h). */
+struct pm_cores {
+    unsigned n_cores, n_threads;
+    bool is_checked;       /* times on so many cores were compared with a clock */
+    double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
+    double thread_seconds; /* of all threads, one after the other */
+    PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */
+    struct pm_waiting waiting;
+};
+void pm_cores_free(struct pm_cores *cores); /* NULL is allowed */
 
 /* A figure of the machine file that is not verified and that a prediction comes from. */
 struct pm_doubtful_figure {
@@ -155,7 +184,8 @@ struct pm_prediction {
     struct pm_scope_prediction *scopes; /* one for each scope of the structure */
     double seconds;
     bool is_simple; /* misses cost what the papers' formula says, misses · penalty · exposed */
-    double level;   /* probability with which a figure lies in its interval; 0: it has none */
+    double level;          /* probability with which a figure lies in its interval; 0: it has none */
+    struct pm_cores *cores; /* the time is that on several cores; NULL: of one thread.  Owned */
     size_t n_not_verified; /* figures that were used and are marked */
     double marked_change;  /* relative, of the time, by all that are: half an interval */
     size_t n_doubts;       /* those of them that matter most, most first */
@@ -164,6 +194,8 @@ struct pm_prediction {
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
 };
 
+/* Makes `total` of all scopes of STRUCTURE from `self`. */
+void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes);
 /* Seconds of the whole, and between what they lie; low and high are NAN without intervals. */
 struct pm_estimate pm_prediction_seconds(const struct pm_prediction *prediction);
 

@@ -5,6 +5,8 @@
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
    out where a region has a share of the time that anybody looks at. */
+#include "sched/cores/cores.h"
+#include "sched/joined/joined.h"
 #include "sched/schedule.h"
 
 #include <math.h>
@@ -25,6 +27,7 @@ struct mapping {
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
     double *executions;                   /* of the rows of costs, in all */
+    struct pm_joined joined;
     double split_operations;
     bool pessimistic, simple;
 };
@@ -108,6 +111,7 @@ static void schedule_regions(struct mapping *m, const struct pm_scope_prediction
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
             schedule_region(m, s, scopes, all_cycles);
+    pm_join_regions(&m->frequencies, &m->target, scopes, m->schedules, &m->joined);
 }
 
 /* A region's schedule, to the scopes of its basic blocks by their WEIGHTS, shares of issue slots:
@@ -261,17 +265,6 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound = PM_BOUND_FIRST_TOUCHES;
 }
 
-/* Children come after their parents, so one walk from the end adds up. */
-static void add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
-    for (size_t s = 0; s < structure->n_scopes; s++)
-        scopes[s].total = (struct pm_cost_sum){0};
-    for (size_t s = structure->n_scopes; s-- > 0;) {
-        pm_cost_sum_add(&scopes[s].total, &scopes[s].self);
-        if (structure->scopes[s].parent != PM_NONE)
-            pm_cost_sum_add(&scopes[structure->scopes[s].parent].total, &scopes[s].total);
-    }
-}
-
 static bool check_inputs(const struct pm_structure *structure, const struct pm_profile *profile,
                          const struct pm_machine *machine, struct pm_error *err) {
     if (profile->n_edges != structure->n_edges)
@@ -299,6 +292,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                         .simple = o->time == PM_TIME_SIMPLE};
     if (!check_inputs(structure, profile, machine, err))
         return NULL;
+    if (profile->n_threads > 1)
+        return pm_predict_cores(structure, profile, machine, options, err);
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
     m.executions = pm_alloc(machine->n_costs, sizeof *m.executions);
@@ -316,7 +311,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     add_memory(&m, profile, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
-    add_totals(structure, prediction->scopes);
+    pm_add_totals(structure, prediction->scopes);
     prediction->level = pm_heuristics.interval_level;
     prediction->is_simple = m.simple || !machine->out_of_order;
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
@@ -326,9 +321,15 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .schedules = m.schedules,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
-    pm_find_doubts(&mapped, prediction);
+    if (!o->without_doubts)
+        pm_find_doubts(&mapped, prediction);
     pm_add_spreads(structure, profile, machine, prediction);
-    add_totals(structure, prediction->scopes);
+    pm_add_totals(structure, prediction->scopes);
+    if (o->scopes) {
+        memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
+        prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
+    }
+    pm_add_joined_notes(&m.joined, &m.target, prediction->scopes[0].total.cycles, prediction);
     pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);

@@ -22,11 +22,17 @@ enum pm_unknown_dependences {
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
+    bool without_doubts; /* which figures that are not verified matter is not looked for: most of
+                            the work of a prediction, which many of one program can do without */
+    /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
+    const struct pm_scope_prediction *scopes;
+    unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */
 };
 
 /* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): the schedule of each loop and
    routine by its paths; misses of every level from the histograms of its block size and the strides
    (fit/sets/); what misses add to the time, by OPTIONS (NULL: as 0).
+   Of a profile with threads it is the time on several cores (cores/).
    Of a profile without any reuse distances misses are not known, and times are of the schedule.
    Error: a level's block size was not measured, others were. */
 struct pm_prediction *pm_predict(const struct pm_structure *structure,

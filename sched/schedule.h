@@ -36,6 +36,7 @@ struct pm_region_schedule {
     double causes[PM_N_CAUSES];
     double gains[PM_N_CAUSES]; /* with_gains */
     double mispredictions;
+    double shadowed_cycles;   /* of these, mispredictions and what filling and draining takes */
     double resource_cycles;   /* of an iteration of a loop: of units, or the front end */
     double recurrence_cycles; /* of an iteration of a loop */
     double most_cycles;       /* of a path, in all; its tightest unit: */

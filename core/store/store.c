@@ -32,6 +32,18 @@ static const char schema[] =
     "CREATE TABLE model (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER,"
     " quantity TEXT, formula TEXT, relative_error REAL);";
 
+/* A program is no database. */
+bool pm_is_store(const char *path) {
+    static const char magic[] = "SQLite format 3";
+    char begin[sizeof magic] = "";
+    FILE *file = fopen(path, "re");
+    bool is = file && fread(begin, 1, sizeof magic, file) == sizeof magic &&
+              memcmp(begin, magic, sizeof magic) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
 /* ---- statements ------------------------------------------------------------------ */
 
 bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *err) {
@@ -308,6 +320,7 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         pm_store_remove_formulas(store, run, err) && pm_store_remove_file_times(store, run, err) &&
         pm_store_remove_rows(store, "strides", run, err) &&
         pm_store_remove_rows(store, "dirty", run, err) &&
+        pm_store_remove_rows(store, "thread_edges", run, err) &&
         pm_store_remove_rows(store, "bounds", run, err) &&
         pm_store_remove_rows(store, "nest_bound", run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
@@ -331,6 +344,7 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
         pm_store_put_cut_off(store, run, facts->cut_off, err) &&
         pm_store_put_merged(store, run, facts->merged, facts->n_merged, err) &&
         (!facts->differences || pm_store_put_differences(store, run, facts->differences, err)) &&
+        pm_store_put_thread_edges(store, run, streams, profile->n_edges, err) &&
         pm_store_put_histograms(store, run, profile, streams, err);
     return pm_store_end(store, ok, err);
 }

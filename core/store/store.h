@@ -12,6 +12,8 @@
                 wall_seconds REAL, cpu_seconds REAL, exit_status INTEGER, threads INTEGER,
                 processes INTEGER, block_sizes TEXT, settings TEXT, notes TEXT)
      edges     (run INTEGER PRIMARY KEY, counts BLOB, inexact BLOB)    zstd of u64[n_edges]
+     thread_edges (run, process, thread, counts BLOB, PRIMARY KEY (run, process, thread))
+                WITHOUT ROWID   (as edges, by thread; of runs of more than one thread)
      stream    (run, stream, kind TEXT, process, thread, PRIMARY KEY (run, stream)) WITHOUT ROWID
        (core/streams.h: "thread", "shared", or "sum" of threads that were not kept apart)
      histogram (run, scope_group, block_bytes, stream, cold, accesses, data BLOB,
@@ -82,6 +84,8 @@ enum pm_store_mode {
     PM_STORE_CREATE, /* read and write, made if absent */
 };
 
+/* Does the file of PATH begin as a store does? */
+bool pm_is_store(const char *path);
 struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct pm_error *err);
 void pm_store_close(struct pm_store *store);
 
@@ -178,6 +182,12 @@ bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_hist
 bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
                               struct pm_error *err);
 void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
+/* Adds to STREAMS the threads of the run with exactly PARAMETERS and what each of them executed, by
+   process and thread; nothing where there was one thread, or the run is from before that was kept.
+   Counts are as measured: of builds that differ, also of what is not in all of them. */
+bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
+                           size_t n_edges, struct pm_streams *streams, struct pm_error *err);
+
 /* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were
    touched (by the first of them; all of a run do, or none). */
 bool pm_store_has_bytes(struct pm_store *store, const struct pm_parameters *parameters, bool *found,

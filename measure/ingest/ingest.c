@@ -8,11 +8,17 @@
 #include "core/write_backs/write_backs.h"
 #include "measure/ingest/private.h"
 
+struct thread_counters {
+    uint32_t stream;
+    uint64_t *counters; /* [structure->n_counters]; owned */
+};
+
 /* Sums over processes and threads while the files are read; histograms are kept apart. */
 struct sums {
     const struct pm_copies *copies;
     const struct pm_structure *structure; /* of all copies */
     uint64_t *counters;                   /* [structure->n_counters] */
+    PM_ARRAY(struct thread_counters, threads);
     const uint64_t *block_sizes;
     size_t n_block_sizes;
     uint64_t n_missed_jumps;
@@ -47,17 +53,6 @@ static const struct pm_module_place **find_places(const struct sums *sums, const
     return places;
 }
 
-static void add_counters(struct sums *sums, const struct pm_raw *raw,
-                         const struct pm_module_place *const *places) {
-    for (size_t i = 0; i < raw->n_counters; i++) {
-        const struct pm_module_place *place = places[raw->counters[i].module];
-        for (size_t c = 0; c < raw->counters[i].n_counts; c++) {
-            const struct pm_raw_count *count = &raw->counters[i].counts[c];
-            sums->counters[place->first_counter + count->counter] += count->count;
-        }
-    }
-}
-
 static void add_frames(struct sums *sums, const struct pm_raw *raw,
                        const struct pm_module_place *const *places) {
     for (size_t i = 0; i < raw->n_frames; i++)
@@ -73,6 +68,31 @@ static struct pm_stream stream_of(const struct sums *sums, uint64_t thread) {
     return (struct pm_stream){.process = sums->result->n_processes,
                               .thread = shared ? 0 : (uint32_t)thread,
                               .kind = shared ? PM_STREAM_SHARED : PM_STREAM_THREAD};
+}
+
+static uint64_t *counters_of_thread(struct sums *sums, uint64_t thread) {
+    struct pm_stream stream = stream_of(sums, thread);
+    uint32_t index = pm_streams_index(&sums->result->streams, &stream);
+    for (size_t i = sums->n_threads; i-- > 0;)
+        if (sums->threads[i].stream == index)
+            return sums->threads[i].counters;
+    uint64_t *counters = pm_alloc(sums->structure->n_counters, sizeof *counters);
+    *PM_PUSH(sums, threads) = (struct thread_counters){index, counters};
+    return counters;
+}
+
+static void add_counters(struct sums *sums, const struct pm_raw *raw,
+                         const struct pm_module_place *const *places) {
+    for (size_t i = 0; i < raw->n_counters; i++) {
+        const struct pm_module_place *place = places[raw->counters[i].module];
+        uint64_t *of_thread =
+            raw->counters[i].n_counts ? counters_of_thread(sums, raw->counters[i].thread) : NULL;
+        for (size_t c = 0; c < raw->counters[i].n_counts; c++) {
+            const struct pm_raw_count *count = &raw->counters[i].counts[c];
+            sums->counters[place->first_counter + count->counter] += count->count;
+            of_thread[place->first_counter + count->counter] += count->count;
+        }
+    }
 }
 
 /* Of each cache size for which the estimate means something, up to the one from which on only first
@@ -167,6 +187,36 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
 
 /* ---- the profile ----------------------------------------------------------------------------- */
 
+/* Edges of each thread.  Which thread the activations belong to that were left for good is not
+   known; so the first one gets what the others leave of the whole. */
+static void make_threads(struct sums *sums) {
+    struct pm_streams *streams = &sums->result->streams;
+    const struct pm_profile *profile = sums->result->profile;
+    size_t n_edges = sums->structure->n_edges;
+    uint64_t *counts = pm_alloc(n_edges, sizeof *counts);
+    bool *inexact = pm_alloc(sums->structure->n_routines, sizeof *inexact);
+    double *left = pm_alloc(n_edges, sizeof *left);
+    for (size_t e = 0; e < n_edges; e++)
+        left[e] = profile->edge_counts[e];
+    for (size_t t = sums->n_threads; t-- > 0 && sums->n_threads > 1;) {
+        struct pm_skipped_accesses ignored = {0};
+        struct pm_stream_counts *row = PM_PUSH(streams, counts);
+        *row = (struct pm_stream_counts){sums->threads[t].stream,
+                                         pm_alloc(n_edges, sizeof *row->edge_counts)};
+        if (t > 0)
+            pm_skipped_solve(sums->copies, sums->threads[t].counters, NULL, 0, counts, inexact,
+                             &ignored);
+        for (size_t e = 0; e < n_edges; e++) {
+            row->edge_counts[e] =
+                t > 0 && (double)counts[e] < left[e] ? (double)counts[e] : left[e];
+            left[e] -= row->edge_counts[e];
+        }
+    }
+    free(left);
+    free(inexact);
+    free(counts);
+}
+
 static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     const struct pm_structure *structure = sums->structure;
     struct pm_ingested *result = sums->result;
@@ -185,6 +235,7 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     free(counts);
     for (size_t i = 0; i < structure->n_routines; i++)
         profile->n_inexact_routines += result->inexact[i];
+    make_threads(sums);
     pm_profile_sort_dirty(profile);
     pm_run_strides_sort(&sums->strides);
     profile->strides = sums->strides;
@@ -281,6 +332,9 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
             pm_run_patterns_sort(ingested->patterns);
     }
     free(sums.counters);
+    for (size_t i = 0; i < sums.n_threads; i++)
+        free(sums.threads[i].counters);
+    free(sums.threads);
     pm_run_strides_free(&sums.strides);
     free(sums.open_calls);
     free(sums.loaded);

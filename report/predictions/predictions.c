@@ -378,6 +378,8 @@ static json_t *prediction_json(const struct pm_structure *structure,
                         json_boolean(pm_prediction_is_interpolated(prediction)));
     json_object_set_new(object, "unattributed_seconds", pm_json_number(rows->unattributed_seconds));
     json_object_set_new(object, "measured", measured_json(structure, rows));
+    if (prediction->cores)
+        json_object_set_new(object, "cores", pm_cores_json(structure, prediction->cores));
     for (size_t i = 0; i < prediction->n_notes; i++)
         json_array_append_new(notes, pm_json_text(prediction->notes[i]));
     json_object_set_new(object, "not_verified_figures",
