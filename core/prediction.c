@@ -41,6 +41,7 @@ void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *f
     into->mispredictions += share * from->mispredictions;
     into->lower_cycles += share * from->lower_cycles;
     into->upper_cycles += share * from->upper_cycles;
+    into->fallback_cycles += share * from->fallback_cycles;
     into->memory_cycles += share * from->memory_cycles;
     for (int l = 0; l < PM_MAX_LEVELS; l++) {
         into->level_misses[l] += share * from->level_misses[l];

@@ -71,10 +71,12 @@ struct pm_cost_sum {
                                    first touches, of memory */
     double lower_cycles; /* the schedule, or bandwidth: as if every miss were prefetched in time */
     double upper_cycles; /* the schedule, and each miss alone */
-    double mispredictions; /* branches predicted wrongly, at most */
-    double memory_cycles;  /* what misses add: that of the levels, of bandwidth and of first
-                              touches; it, misses and cycles of levels are NAN where they are not
-                              known */
+    double mispredictions;  /* branches predicted wrongly, at most */
+    double fallback_cycles; /* of `cycles`, those of code whose misses were not in a simulated
+                               window although the machine has one (sched/memory.c) */
+    double memory_cycles;   /* what misses add: that of the levels, of bandwidth and of first
+                               touches; it, misses and cycles of levels are NAN where they are not
+                               known */
     double level_misses[PM_MAX_LEVELS];
     double level_cycles[PM_MAX_LEVELS];
     double level_write_backs[PM_MAX_LEVELS]; /* of one that writes through, stores; NAN: not
@@ -184,11 +186,11 @@ struct pm_prediction {
     struct pm_scope_prediction *scopes; /* one for each scope of the structure */
     double seconds;
     bool is_simple; /* misses cost what the papers' formula says, misses · penalty · exposed */
-    double level;          /* probability with which a figure lies in its interval; 0: it has none */
+    double level;   /* probability with which a figure lies in its interval; 0: it has none */
     struct pm_cores *cores; /* the time is that on several cores; NULL: of one thread.  Owned */
-    size_t n_not_verified; /* figures that were used and are marked */
-    double marked_change;  /* relative, of the time, by all that are: half an interval */
-    size_t n_doubts;       /* those of them that matter most, most first */
+    size_t n_not_verified;  /* figures that were used and are marked */
+    double marked_change;   /* relative, of the time, by all that are: half an interval */
+    size_t n_doubts;        /* those of them that matter most, most first */
     struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */

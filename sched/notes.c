@@ -305,6 +305,19 @@ static void note_paths(struct pm_prediction *prediction) {
                            percent(assumed, all));
 }
 
+/* Code that was not simulated with its misses, though the rest was. */
+static void note_fallback(struct pm_prediction *prediction) {
+    const double worth_telling = 0.01;
+    const struct pm_cost_sum *total = &prediction->scopes[0].total;
+    if (prediction->is_simple || !(total->fallback_cycles > worth_telling * total->cycles))
+        return;
+    pm_prediction_note(prediction,
+                       "%.2g%% of the time is of code that is too small, or of operations too "
+                       "little known, to simulate its misses: there they cost what the window does "
+                       "not hide of their latency, by the misses in flight.",
+                       percent(total->fallback_cycles, total->cycles));
+}
+
 /* What of the caches' organisation is not modelled. */
 static void note_sets(const struct pm_structure *structure, const struct pm_profile *profile,
                       const struct pm_machine *machine, struct pm_prediction *prediction) {
@@ -347,6 +360,7 @@ void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_prof
         note_sets(frequencies->structure, profile, machine, prediction);
     note_branches(machine, prediction);
     note_paths(prediction);
+    note_fallback(prediction);
     pm_add_memory_notes(frequencies->structure, profile, machine, prediction);
     if (misses)
         note_misses(machine, prediction);

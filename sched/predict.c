@@ -26,6 +26,7 @@ struct mapping {
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
+    double *prefetched;                   /* misses by scope and level */
     double *executions;                   /* of the rows of costs, in all */
     struct pm_joined joined;
     double split_operations;
@@ -196,9 +197,15 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
         return;
     }
     pm_simple_memory_cycles(m->machine, &simple);
-    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
-    if (m->simple || !is_hot || !m->machine->out_of_order || !is_region(m, scope)) {
+    if (m->simple || !m->machine->out_of_order) {
         *self = simple;
+        return;
+    }
+    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
+    bool is_known = 2 * self->unknown_operations <= self->operations;
+    if (!is_hot || !is_known || !is_region(m, scope)) {
+        pm_fallback_memory_cycles(m->machine, &m->prefetched[(size_t)scope * PM_MAX_LEVELS], self);
+        self->fallback_cycles = self->schedule_cycles + self->memory_cycles;
         return;
     }
     pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = &m->frequencies,
@@ -308,6 +315,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
             add_region(&m, s, executions, prediction->scopes);
     count_calls_out(&m, prediction->scopes);
     pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
+    m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
     add_memory(&m, profile, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
@@ -335,6 +343,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     free(executions);
     free(m.schedules);
     free(m.executions);
+    free(m.prefetched);
     free(m.groups);
     pm_frequencies_free(&m.frequencies);
     return prediction;
