@@ -161,6 +161,14 @@ bool pm_prediction_is_interpolated(const struct pm_prediction *prediction) {
     return any;
 }
 
+bool pm_prediction_is_without_misses(const struct pm_prediction *prediction) {
+    const double nothing = 0.5; /* a miss in the whole run */
+    for (size_t l = 0; l < prediction->n_levels; l++)
+        if (!(prediction->scopes[0].total.level_misses[l] < nothing))
+            return false;
+    return prediction->n_levels > 0 && !prediction->without_memory;
+}
+
 void pm_prediction_free(struct pm_prediction *prediction) {
     if (!prediction)
         return;

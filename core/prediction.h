@@ -209,6 +209,9 @@ void pm_prediction_take_ends(struct pm_prediction *prediction, const struct pm_p
 /* Are misses of any level interpolated? */
 bool pm_prediction_is_interpolated(const struct pm_prediction *prediction);
 
+/* Is it known that there are none? */
+bool pm_prediction_is_without_misses(const struct pm_prediction *prediction);
+
 void pm_prediction_free(struct pm_prediction *prediction);
 
 #endif

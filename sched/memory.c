@@ -124,20 +124,38 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
         spread_misses(structure, profile, machine, l, scopes);
 }
 
-/* Pages that are touched for the first time, from the largest blocks that are no larger. */
+/* First touches of BLOCK_BYTES in each scope; the caller frees. */
+static double *cold_accesses(const struct pm_structure *structure, const struct pm_profile *profile,
+                             uint64_t block_bytes) {
+    double *cold = pm_alloc(structure->n_scopes, sizeof *cold);
+    for (size_t i = 0; i < profile->n_histograms; i++) {
+        const struct pm_histogram *h = &profile->histograms[i].histogram;
+        if (h->block_bytes == block_bytes)
+            cold[structure->groups[profile->histograms[i].group].scope] +=
+                h->cold_loads + h->cold_stores;
+    }
+    return cold;
+}
+
+/* Pages that are touched for the first time: those of the page's block size, never more than blocks
+   of a smaller size; where the page's was not measured, as if data were dense. */
 static void add_first_touches(const struct pm_structure *structure,
                               const struct pm_profile *profile, const struct pm_machine *machine,
                               struct pm_scope_prediction *scopes) {
     const uint64_t usual_page = 4096;
-    uint64_t page = machine->page_bytes ? machine->page_bytes : usual_page, block = 0;
-    for (size_t i = 0; i < profile->n_block_sizes; i++)
-        if (profile->block_sizes[i] <= page && profile->block_sizes[i] > block)
-            block = profile->block_sizes[i];
-    for (size_t i = 0; i < profile->n_histograms; i++) {
-        const struct pm_histogram *h = &profile->histograms[i].histogram;
-        if (h->block_bytes == block)
-            scopes[structure->groups[profile->histograms[i].group].scope].self.first_touches +=
-                (h->cold_loads + h->cold_stores) * (double)block / (double)page;
+    uint64_t page = machine->page_bytes ? machine->page_bytes : usual_page;
+    bool first = true;
+    for (size_t i = profile->n_block_sizes; i-- > 0;) { /* large blocks first */
+        uint64_t block = profile->block_sizes[i];
+        if (block > page)
+            continue;
+        double *cold = cold_accesses(structure, profile, block);
+        double dense = (double)block / (double)page;
+        for (size_t s = 0; s < structure->n_scopes; s++)
+            scopes[s].self.first_touches =
+                first ? cold[s] * dense : fmin(scopes[s].self.first_touches, cold[s]);
+        free(cold);
+        first = false;
     }
 }
 

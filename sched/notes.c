@@ -318,6 +318,17 @@ static void note_fallback(struct pm_prediction *prediction) {
                        percent(total->fallback_cycles, total->cycles));
 }
 
+/* What the machine file does not have, and what there is none of. */
+static void note_nothing(const struct pm_machine *machine, struct pm_prediction *prediction) {
+    char *gap = pm_machine_gap(machine);
+    if (gap)
+        pm_prediction_note(prediction, "%s", gap);
+    free(gap);
+    if (pm_prediction_is_without_misses(prediction))
+        pm_prediction_note(prediction, "No access misses any level: the time is that of the "
+                                       "schedule.");
+}
+
 /* What of the caches' organisation is not modelled. */
 static void note_sets(const struct pm_structure *structure, const struct pm_profile *profile,
                       const struct pm_machine *machine, struct pm_prediction *prediction) {
@@ -361,6 +372,7 @@ void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_prof
     note_branches(machine, prediction);
     note_paths(prediction);
     note_fallback(prediction);
+    note_nothing(machine, prediction);
     pm_add_memory_notes(frequencies->structure, profile, machine, prediction);
     if (misses)
         note_misses(machine, prediction);
