@@ -79,7 +79,7 @@ static const struct pm_command commands[] = {
      "cycles of an iteration when nothing misses, and what holds a loop back", pm_cmd_schedule},
     {"report",
      "[-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
-     "                     [--deps optimistic|pessimistic] [--time window|simple]\n"
+     "                     [--deps optimistic|pessimistic] [--time window|simple|signature]\n"
      "                     [--min-percent P] [--top N] [--cores P]\n"
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
@@ -102,7 +102,7 @@ static const struct pm_command commands[] = {
      "what a change of a program did to each loop, or what a compiler made otherwise", pm_cmd_diff},
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
-     "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple]\n"
+     "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"plot",
@@ -114,6 +114,20 @@ static const struct pm_command commands[] = {
      "-m MACHINE[,MACHINE]... -o FILE.html [--set NAME=VALUE]... [-P NAME=VALUES]...\n"
      "                   [--sizes N] [--time window|simple] STORE",
      "one page with the loops, their source and pictures, for a browser", pm_cmd_html},
+    {"signature",
+     "[--profile STORE] [-P NAME=VALUE[,...]] [--by-loops] [--set NAME=VALUE]...\n"
+     "                        [--min-percent P] [--format table|json|csv|svg] [--wide] MACHINE...",
+     "curves of a machine against the working set, and where a program lies on them",
+     pm_cmd_signature},
+    {"convolve",
+     "-m MACHINE[,MACHINE]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--by-loops]\n"
+     "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide] STORE",
+     "what the signatures of machines say of a program: rates, time, their ratio", pm_cmd_convolve},
+    {"roofline",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple|signature]\n"
+     "                       [--min-percent P] [--format table|json|csv|svg] [--wide] STORE "
+     "[STORE]",
+     "loops under a machine's roofs, before and after a change", pm_cmd_roofline},
     {"query",
      "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
@@ -137,7 +151,7 @@ static const struct pm_command commands[] = {
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...\n"
      "       pmodel validate --time -s STORE -m MACHINE[,MACHINE]... [--set NAME=VALUE]...\n"
-     "                       [--repeat K] [--time-model window|simple] [--keep STORE]\n"
+     "                       [--repeat K] [--time-model window|simple|signature] [--keep STORE]\n"
      "                       [--min-percent P] [--top N]\n"
      "                       [--format table|json|csv] [--wide]\n"
      "                       -P NAME=VALUES... [options of run] -- COMMAND [ARGUMENT]...\n"

@@ -185,8 +185,10 @@ struct pm_prediction {
     size_t n_scopes;
     struct pm_scope_prediction *scopes; /* one for each scope of the structure */
     double seconds;
-    bool is_simple; /* misses cost what the papers' formula says, misses · penalty · exposed */
-    double level;   /* probability with which a figure lies in its interval; 0: it has none */
+    bool is_simple;    /* misses cost what the papers' formula says, misses · penalty · exposed */
+    bool is_signature; /* misses cost what the machine's curves say; */
+    bool is_synthesised; /* … which were made from its description */
+    double level;        /* probability with which a figure lies in its interval; 0: it has none */
     struct pm_cores *cores; /* the time is that on several cores; NULL: of one thread.  Owned */
     size_t n_not_verified;  /* figures that were used and are marked */
     double marked_change;   /* relative, of the time, by all that are: half an interval */

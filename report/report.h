@@ -25,6 +25,7 @@
 #include "report/export/export.h"
 #include "report/options.h"
 #include "report/query/query.h"
+#include "report/signature/signature.h"
 #include "sched/paths/paths.h"
 #include "sched/sched.h"
 #include "report/scale/scale.h"
@@ -77,8 +78,6 @@ void pm_report_machine(FILE *out, const struct pm_machine *machine,
 /* `pmodel machines --check`: its figures that are not verified or have no source. */
 void pm_report_machine_check(FILE *out, const struct pm_machine *machine,
                              const struct pm_report_options *options);
-/* `pmodel machines --svg`: a drawing of its curves. */
-void pm_report_machine_curves(FILE *to, const struct pm_machine *machine);
 
 /* `pmodel machines --diff`: figures that only one has, or that differ. */
 void pm_report_machine_difference(FILE *out, const struct pm_machine *a, const struct pm_machine *b,

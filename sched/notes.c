@@ -206,6 +206,10 @@ static void note_misses(const struct pm_machine *machine, struct pm_prediction *
                            "miss alone %.3g s.",
                            total->lower_cycles / machine->clock_hz,
                            total->upper_cycles / machine->clock_hz);
+    if (prediction->is_synthesised)
+        pm_prediction_note(prediction,
+                           "What misses cost is from a signature that was made from the machine's "
+                           "description: nobody measured its curves.");
     for (size_t i = 0; i < machine->n_levels; i++)
         if (machine->levels[i].shared_by > 1)
             pm_prediction_note(prediction,

@@ -1,6 +1,6 @@
 /* The mapping stage as a list of passes; see sched/README.md for the model.
 
-       cycles(scope) = schedule + what misses add (exposure.c; memory.c)
+       cycles(scope) = schedule + what misses add (exposure.c; memory.c; signature/misses.c)
 
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "fit/fit.h"
+#include "sched/signature/signature.h"
 
 /* Of all schedules' cycles: from here on a region's causes, and what it would gain, are worked out;
    each takes a simulation more. */
@@ -27,6 +28,8 @@ struct mapping {
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
     double *prefetched;                   /* misses by scope and level */
+    struct pm_signature signature;        /* PM_TIME_SIGNATURE, and with it: */
+    struct pm_patterns *patterns;         /* by scope; else NULL */
     double *executions;                   /* of the rows of costs, in all */
     struct pm_joined joined;
     double split_operations;
@@ -197,6 +200,12 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
         return;
     }
     pm_simple_memory_cycles(m->machine, &simple);
+    if (m->patterns) {
+        pm_signature_memory_cycles(&m->signature, &m->patterns[scope], self);
+        self->lower_cycles = simple.lower_cycles;
+        self->upper_cycles = fmax(simple.upper_cycles, self->schedule_cycles + self->memory_cycles);
+        return;
+    }
     if (m->simple || !m->machine->out_of_order) {
         *self = simple;
         return;
@@ -225,9 +234,12 @@ static void add_first_touches(const struct pm_machine *machine, struct pm_scope_
     p->self.upper_cycles += cycles;
 }
 
-static void add_memory(struct mapping *m, const struct pm_profile *profile,
+static void add_memory(struct mapping *m, const struct pm_profile *profile, enum pm_time_model time,
                        struct pm_scope_prediction *scopes) {
     double all_cycles = 0;
+    if (time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
+        m->patterns =
+            pm_patterns_of_scopes(&m->frequencies, profile, m->groups, m->signature.n_caches);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         all_cycles += scopes[s].self.schedule_cycles;
     for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
@@ -301,6 +313,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
         return NULL;
     if (profile->n_threads > 1)
         return pm_predict_cores(structure, profile, machine, options, err);
+    if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
+        return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
     m.executions = pm_alloc(machine->n_costs, sizeof *m.executions);
@@ -316,12 +330,14 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     count_calls_out(&m, prediction->scopes);
     pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
     m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
-    add_memory(&m, profile, prediction->scopes);
+    add_memory(&m, profile, o->time, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
     pm_add_totals(structure, prediction->scopes);
     prediction->level = pm_heuristics.interval_level;
-    prediction->is_simple = m.simple || !machine->out_of_order;
+    prediction->is_signature = m.patterns != NULL;
+    prediction->is_synthesised = m.patterns && m.signature.is_synthesised;
+    prediction->is_simple = !prediction->is_signature && (m.simple || !machine->out_of_order);
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     const struct pm_mapped mapped = {.frequencies = &m.frequencies,
                                      .profile = profile,
@@ -345,6 +361,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     free(m.executions);
     free(m.prefetched);
     free(m.groups);
+    free(m.patterns);
+    pm_signature_free(&m.signature);
     pm_frequencies_free(&m.frequencies);
     return prediction;
 }

@@ -12,6 +12,7 @@
 enum pm_time_model {
     PM_TIME_WINDOW = 0, /* the window with loads that miss, or bandwidth (sched/exposure.c) */
     PM_TIME_SIMPLE,     /* Σ misses · penalty · exposed: the papers' */
+    PM_TIME_SIGNATURE,  /* what the machine's curves say of such misses (sched/signature/) */
 };
 
 enum pm_unknown_dependences {

@@ -227,6 +227,7 @@ struct pm_curve {
     PM_ARRAY(struct pm_curve_hits, hits);
     struct pm_trust trust;
 };
+void pm_free_curve(struct pm_curve *curve); /* what it owns */
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 

@@ -126,6 +126,9 @@ bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile 
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
 
+/* block_profiles.c: that of a run that is about to go. */
+bool pm_store_remove_block_profile(struct pm_store *store, int64_t run, struct pm_error *err);
+
 /* The column's text, owned by the caller; NULL of NULL. */
 char *pm_store_column_text(sqlite3_stmt *statement, int column);
 

@@ -96,7 +96,7 @@ check "two has models" clean pmodel fit two.pmdb
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report explain diff scale plot html query export validate machines; do
+for command in flags loops plan run instrument fit model report explain diff scale plot html signature convolve roofline query export validate machines; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -387,6 +387,16 @@ golden scale.machines.txt pmodel scale -P N=24,96 -m r12000,itanium2 --wide nest
 golden scale.two.txt pmodel scale -P A=8:24:8 -P B=16 -m icelake-sp --set DTLB.ways=0 --min-percent 100 two.pmdb
 golden scale.svg pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' --format svg nest.pmdb
 
+# ---- signatures ------------------------------------------------------------------------------------
+
+formats signature pmodel signature --profile nest.pmdb -P N=96 r12000
+formats convolve pmodel convolve -P N=96 -m r12000,itanium2 nest.pmdb
+golden convolve.measured.txt pmodel convolve -P N=24 -m r12000 --top 3 --wide nest.pmdb
+formats roofline pmodel roofline -P N=96 -m itanium2 nest.pmdb
+golden roofline.svg pmodel roofline -P N=24 -m r12000 --format svg nest.pmdb nest.pmdb
+golden report.signature.txt pmodel report -P N=96 -m r12000 --time signature nest.pmdb
+golden error.convolve.profile.txt pmodel convolve -m r12000 nest.pmdb
+
 # ---- validate ----------------------------------------------------------------------------------------
 
 formats validate pmodel validate -s coarse.pmdb -P N=80 --caches 64,512 -- ./nest '{N}'
@@ -427,7 +437,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report explain diff scale plot html query export validate; do
+for command in loops plan run instrument fit model report explain diff scale plot html signature convolve roofline query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done
