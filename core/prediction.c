@@ -65,8 +65,8 @@ void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
 /* ---- intervals ------------------------------------------------------------------------------- */
 
 /* Of two loops of one program: how far errors of the model of time go together, as a correlation.
-   Of the nests of the example programs it was 0.5 (docs/intervals.md). */
-static const double errors_in_common = 0.5;
+   Of the nests of the example programs it was 0.28 (docs/intervals.md). */
+static const double errors_in_common = 0.3;
 
 double pm_spread_joined(double sum, double squares) {
     return sqrt(errors_in_common * sum * sum + (1 - errors_in_common) * squares);
