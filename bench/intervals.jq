@@ -69,12 +69,16 @@ def outside_table: map(select(.inside | not)) | table(["row", "predicted", "80% 
     [.[] | ["\(if .kind == "program" then "the program" else .label | code end) of \(.case)", (.predicted_seconds | seconds),
         "\(.low_seconds | seconds) to \(.high_seconds | seconds)", (.measured_seconds | seconds), (.reasons // .doubts // .largest_part // "-")]]);
 
-def intervals_page(cpu; k): judged as $rows | ($rows | choose) as $chosen
+# Intervals by the constants in use, whatever they were when the rows were predicted.
+def by(k): map((. | between(k)) as $b | . + {low_seconds: $b.low, high_seconds: $b.high, inside: ($b.low <= .measured_seconds and .measured_seconds <= $b.high)});
+
+def intervals_page(cpu; k): (judged | by(usual + k)) as $rows | ($rows | choose) as $chosen
     | "# Intervals of times",
       "",
       "Written by `bench/intervals.sh` on \(cpu), from the clock's figures that `bench/time.sh` left there. An 80% interval is to hold the measured time of",
       "four programs and nests of five. Constants are chosen on the nests of one half, every second by the order of their keys: the narrowest intervals",
-      "that hold four of five. Whole programs take no part in that.",
+      "that hold four of five. Whole programs take no part in that. Each row",
+      "counts as one scope here: what the tool shows of a program, a sum of scopes that err by themselves in part, is narrower.",
       "",
       ($rows | coverage_table),
       "",
