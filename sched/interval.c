@@ -30,7 +30,7 @@
 #include <string.h>
 
 /* s: innermost loops alone are within 0.2 (docs/schedule.md, four of five), nests of whole programs
-   are not: of 33 that are mostly a schedule half are within 0.43.  Without it 76% of the nests that
+   are not: of 33 that are mostly a schedule half are within 0.43.  Without it 60% of the nests that
    it was chosen on are held, with it 82%. */
 static const double schedule_error = 0.45;
 /* d, u: the least that were tried, since the figures of a probed machine are uncertain enough; they
