@@ -84,11 +84,36 @@ static const struct pm_command commands[] = {
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"explain",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                      [--source] [--source-dir FOLDER]... [--asm]\n"
+     "                      [--deps optimistic|pessimistic] [--time window|simple]\n"
+     "                      [--min-percent P] [--interpolate]\n"
+     "                      [--format table|json|csv] [--wide] STORE [LOOP]",
+     "all that is known of one loop, and what may be tried", pm_cmd_explain},
+    {"diff",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                   [--fields time|misses|counts|causes[,...]]\n"
+     "                   [--deps optimistic|pessimistic] [--time window|simple]\n"
+     "                   [--min-percent P] [--top N] [--interpolate]\n"
+     "                   [--format table|json|csv] [--wide] STORE STORE\n"
+     "       pmodel diff [-m MACHINE] [--set NAME=VALUE]... [--top N]\n"
+     "                   [--format table|json|csv] [--wide] PROGRAM PROGRAM",
+     "what a change of a program did to each loop, or what a compiler made otherwise", pm_cmd_diff},
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
      "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
+    {"plot",
+     "--what time|misses|histogram|surface -m MACHINE [--set NAME=VALUE]...\n"
+     "                   [-P NAME=VALUES]... [--sizes N] [--block SIZES] [--time window|simple]\n"
+     "                   [-o FILE.svg] STORE [LOOP]",
+     "a picture of a loop over sizes: time by cause, misses, reuse distances", pm_cmd_plot},
+    {"html",
+     "-m MACHINE[,MACHINE]... -o FILE.html [--set NAME=VALUE]... [-P NAME=VALUES]...\n"
+     "                   [--sizes N] [--time window|simple] STORE",
+     "one page with the loops, their source and pictures, for a browser", pm_cmd_html},
     {"signature",
      "[--profile STORE] [-P NAME=VALUE[,...]] [--by-loops] [--set NAME=VALUE]...\n"
      "                        [--min-percent P] [--format table|json|csv|svg] [--wide] MACHINE...",
@@ -115,8 +140,11 @@ static const struct pm_command commands[] = {
     {"export",
      "--histograms | --carried | --strides -s STORE [-P NAME=VALUE[,...]]\n"
      "                     [--block SIZES] [--routine NAMES] [--group LIST]\n"
-     "                     [--threads | --shared] [--format json|csv] [-o FILE]",
-     "measured histograms of reuse distances, or strides, for other programs", pm_cmd_export},
+     "                     [--threads | --shared] [--format json|csv] [-o FILE]\n"
+     "       pmodel export --callgrind | --folded [--of FIGURE] | --extrap -s STORE -m MACHINE\n"
+     "                     [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple] "
+     "[-o FILE]",
+     "measured histograms or strides, or predictions, for other programs", pm_cmd_export},
     {"validate",
      "-s STORE [-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [--caches BLOCKS]\n"
      "                       [--keep STORE]\n"

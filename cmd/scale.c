@@ -142,14 +142,8 @@ static struct pm_prediction **predict(const struct scaling *s, struct pm_profile
         const struct pm_machine *machine = on->machines[m];
         ok = pm_need_machine_blocks(&s->program, profile, machine, s->request->store_path, false,
                                     err) &&
-             (predictions[m] = pm_predict(structure, profile, machine, &s->request->predict, err));
-        if (!ok || !ends)
-            continue;
-        struct pm_prediction *p = predictions[m];
-        p->level = pm_heuristics.interval_level;
-        p->low = pm_predict(structure, ends[0], machine, &s->request->predict, err);
-        p->high = pm_predict(structure, ends[1], machine, &s->request->predict, err);
-        ok = p->low && p->high;
+             (predictions[m] =
+                  pm_predict_between(structure, profile, ends, machine, &s->request->predict, err));
     }
     if (ok)
         return predictions;

@@ -116,6 +116,23 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
         spread_misses(structure, profile, machine, l, scopes);
 }
 
+/* Pages that are touched for the first time, from the largest blocks that are no larger. */
+static void add_first_touches(const struct pm_structure *structure,
+                              const struct pm_profile *profile, const struct pm_machine *machine,
+                              struct pm_scope_prediction *scopes) {
+    const uint64_t usual_page = 4096;
+    uint64_t page = machine->page_bytes ? machine->page_bytes : usual_page, block = 0;
+    for (size_t i = 0; i < profile->n_block_sizes; i++)
+        if (profile->block_sizes[i] <= page && profile->block_sizes[i] > block)
+            block = profile->block_sizes[i];
+    for (size_t i = 0; i < profile->n_histograms; i++) {
+        const struct pm_histogram *h = &profile->histograms[i].histogram;
+        if (h->block_bytes == block)
+            scopes[structure->groups[profile->histograms[i].group].scope].self.first_touches +=
+                (h->cold_loads + h->cold_stores) * (double)block / (double)page;
+    }
+}
+
 /* Those of a fully associative cache as large as LEVEL. */
 static void add_write_backs(const struct pm_structure *structure, const struct pm_profile *profile,
                             const struct pm_level *level, size_t l,
@@ -172,6 +189,7 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
     for (size_t l = 0; l < machine->n_levels; l++)
         add_write_backs(frequencies->structure, profile, &machine->levels[l], l, scopes);
     add_unrecorded(frequencies, profile, machine, scopes);
+    add_first_touches(frequencies->structure, profile, machine, scopes);
     for (size_t s = 0; s < frequencies->structure->n_scopes; s++)
         if (pm_profile_is_without_memory(profile))
             forget_misses(machine, &scopes[s].self);

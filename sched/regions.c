@@ -153,6 +153,7 @@ static void add_branches(struct scheduling *s) {
     double more = (machine->out_of_order ? left : exits + of_data) * machine->mispredict_cycles;
     add_cause(s, PM_CAUSE_MISPREDICTIONS, more);
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
+    s->schedule->shadowed_cycles = s->schedule->causes[PM_CAUSE_MISPREDICTIONS];
     if (s->returning == 0)
         return;
     if (machine->out_of_order) {
@@ -160,6 +161,7 @@ static void add_branches(struct scheduling *s) {
         filling = fmax(0, filling - machine->mispredict_cycles);
     }
     add_cause(s, PM_CAUSE_WINDOW, entries * filling);
+    s->schedule->shadowed_cycles += entries * filling;
 }
 
 void pm_schedule_region(const struct pm_region_request *request,

@@ -23,6 +23,8 @@ enum pm_unknown_dependences {
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
+    bool without_doubts; /* which figures that are not verified matter is not looked for: most of
+                            the work of a prediction, which many of one program can do without */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
     const struct pm_scope_prediction *scopes;
     unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */
@@ -37,6 +39,13 @@ struct pm_predict_options {
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
                                  const struct pm_predict_options *options, struct pm_error *err);
+
+/* The same with ENDS, of the intervals of the models that made PROFILE (pm_profile_ends_at), in the
+   prediction's; NULL, or of NULL: none, so that its intervals are of time and machine alone. */
+struct pm_prediction *
+pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
+                   struct pm_profile *const ends[2], const struct pm_machine *machine,
+                   const struct pm_predict_options *options, struct pm_error *err);
 
 /* True if PROFILE has the block sizes of all levels; else the sentence names those that it lacks.
  */

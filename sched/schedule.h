@@ -36,6 +36,7 @@ struct pm_region_schedule {
     double causes[PM_N_CAUSES];
     double gains[PM_N_CAUSES]; /* with_gains */
     double mispredictions;
+    double shadowed_cycles;   /* of these, mispredictions and what filling and draining takes */
     double resource_cycles;   /* of an iteration of a loop: of units, or the front end */
     double recurrence_cycles; /* of an iteration of a loop */
     double most_cycles;       /* of a path, in all; its tightest unit: */
@@ -88,6 +89,12 @@ struct pm_mapped {
 /* Counts the figures that PREDICTION comes from and that are not verified, and finds those that
    matter most. */
 void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction);
+
+/* ---- interval.c ------------------------------------------------------------------------------ */
+
+/* Fills `spread` of all scopes' own costs, as if the models were exact. */
+void pm_add_spreads(const struct pm_structure *structure, const struct pm_profile *profile,
+                    const struct pm_machine *machine, struct pm_prediction *prediction);
 
 /* ---- notes.c --------------------------------------------------------------------------------- */
 

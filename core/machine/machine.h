@@ -259,11 +259,14 @@ struct pm_machine {
     uint32_t window;      /* instructions in flight; 0 unknown */
     uint32_t scheduler;   /* of these, so many that wait for operands, loads apart; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
+    double store_block_cycles;   /* … to a load of what several stores have, which are out of the
+                                    window by then; 0 unknown */
     double mispredict_cycles;    /* penalty of a branch that was predicted wrongly; 0 unknown */
     uint64_t fuses_branch;       /* bit set of classes whose instruction fuses with a branch */
     uint32_t eliminates;         /* PM_ELIMINATES_… */
     uint64_t page_bytes;         /* the page in use; 0: those of all TLBs */
     uint32_t page_walkers;       /* 0 unknown */
+    double page_fault_cycles;    /* of the system, to bring a page at its first touch; 0 unknown */
     double memory_bandwidth_gbs; /* of one core; 0 unknown: no bandwidth bound */
     double memory_bandwidth_bytes_per_cycle; /* the same */
     struct pm_memory memory;

@@ -34,6 +34,7 @@ static struct pm_carried_row *add_row(struct collection *c, uint32_t group) {
         .carrier = folded(c, PM_NONE),
         .destination = folded(c, c->structure->groups[group].scope),
         .object = c->structure->groups[group].object,
+        .group = c->report->by_group ? group : PM_NONE,
     };
     return row;
 }
@@ -95,6 +96,8 @@ static int compare_what(const void *a, const void *b) {
         order = PM_COMPARE(x->destination.scope, y->destination.scope);
     if (order == 0)
         order = strcmp(x->object ? x->object : "", y->object ? y->object : "");
+    if (order == 0)
+        order = PM_COMPARE(x->group, y->group);
     return order;
 }
 

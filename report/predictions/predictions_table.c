@@ -10,7 +10,7 @@
 /* ---- the header ----------------------------------------------------------------------------- */
 
 /* "measured at this size", or how far the prediction goes beyond what was measured. */
-static char *range_text(const struct pm_prediction *prediction) {
+char *pm_prediction_range_text(const struct pm_prediction *prediction) {
     if (!prediction->predicted)
         return pm_strdup("measured at this size");
     const char *up_to = prediction->measured_up_to ? prediction->measured_up_to : "?";
@@ -27,11 +27,11 @@ static char *range_text(const struct pm_prediction *prediction) {
 
 /* " (80%: 15.1 s to 16.4 s)"; empty without an interval. */
 static char *time_interval(const struct pm_prediction *prediction) {
-    if (!prediction->low || !prediction->high)
+    struct pm_estimate seconds = pm_prediction_seconds(prediction);
+    if (isnan(seconds.low) || isnan(seconds.high))
         return pm_strdup("");
-    double low = fmin(prediction->low->seconds, prediction->seconds);
-    double high = fmax(prediction->high->seconds, prediction->seconds);
-    struct pm_number_text least = pm_seconds_text(low), most = pm_seconds_text(high);
+    struct pm_number_text least = pm_seconds_text(seconds.low),
+                          most = pm_seconds_text(seconds.high);
     return pm_sprintf(" (%.0f%%: %s to %s)", 100 * prediction->level, least.text, most.text);
 }
 
@@ -47,7 +47,7 @@ static char *cores_text(const struct pm_prediction *prediction) {
 static void print_header(FILE *out, const struct pm_prediction *prediction,
                          const struct pm_rows *rows, const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
-    char *range = range_text(prediction), *interval = time_interval(prediction);
+    char *range = pm_prediction_range_text(prediction), *interval = time_interval(prediction);
     char *cores = cores_text(prediction);
     char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s%s%s", prediction->program, parameters,
                             *parameters ? "  " : "", prediction->machine_title,

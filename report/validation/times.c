@@ -20,7 +20,8 @@ struct time_line {
 
 /* ---- why a row may be off -------------------------------------------------------------------- */
 
-/* "schedule", "bandwidth", "L2 misses": what most of the predicted time is. */
+/* "schedule", "bandwidth", "L2 misses", "first touches of pages": what most of the predicted time
+ * is. */
 static char *largest_part(const struct time_line *line) {
     const struct pm_prediction *prediction = line->size->prediction;
     const struct pm_time_parts *parts = &line->row.parts;
@@ -31,6 +32,8 @@ static char *largest_part(const struct time_line *line) {
             most = parts->levels[level];
             at = level;
         }
+    if (parts->first_touches > fmax(most, parts->bandwidth))
+        return pm_strdup("first touches of pages");
     if (parts->bandwidth > most)
         return pm_strdup("bandwidth");
     if (!(most > 0))
@@ -80,6 +83,7 @@ static json_t *parts_json(const struct time_line *line) {
     json_t *object = json_object();
     json_object_set_new(object, "schedule", pm_json_number(line->row.parts.schedule));
     json_object_set_new(object, "bandwidth", pm_json_number(line->row.parts.bandwidth));
+    json_object_set_new(object, "first_touches", pm_json_number(line->row.parts.first_touches));
     for (size_t level = 0; level < prediction->n_levels; level++)
         json_object_set_new(object, prediction->level_names[level],
                             pm_json_number(line->row.parts.levels[level]));
@@ -157,6 +161,12 @@ static const struct pm_field line_fields[] = {
     {"p90_seconds", PM_NUMBER, ROW(measured.high)},
     {"error", PM_NUMBER, ROW(error)},
     {"inside", PM_JSON_ONLY, .get = line_inside},
+    {"lower_seconds", PM_NUMBER, ROW(lower)},
+    {"upper_seconds", PM_NUMBER, ROW(upper)},
+    {"models_low_seconds", PM_NUMBER, ROW(low_by_models)},
+    {"models_high_seconds", PM_NUMBER, ROW(high_by_models)},
+    {"machine_half_seconds", PM_NUMBER, ROW(by_machine)},
+    {"missing_seconds", PM_NUMBER, ROW(missing)},
     {"share", PM_PERCENT, ROW(share), .header = "%"},
     {"large", PM_YES_NO, ROW(is_large)},
     {"largest_part", PM_TEXT, .get = line_largest, .header = "MOSTLY", .dispensable = 2},
@@ -164,7 +174,9 @@ static const struct pm_field line_fields[] = {
     {"unknown_share", PM_NUMBER, ROW(unknown_share)},
     {"unrecorded_share", PM_NUMBER, ROW(unrecorded_share)},
     {"calls_out", PM_NUMBER, ROW(calls_out)},
+    {"first_touches", PM_NUMBER, ROW(first_touches)},
     {"doubts", PM_TEXT, .get = line_doubts},
+    {"mispredictions_seconds", PM_NUMBER, ROW(parts.mispredictions)},
     {"runs_seconds", PM_JSON_ONLY, .get = line_runs},
     {"between", PM_TEXT, .get = line_between, NOT_IN_JSON, .header = "80% BETWEEN",
      .dispensable = 3},
@@ -314,8 +326,7 @@ static json_t *size_json(const struct pm_timed_size *size, const struct pm_time_
     json_object_set_new(object, "extrapolation", pm_json_number(prediction->extrapolation));
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(prediction->relative_error));
-    json_object_set_new(object, "level",
-                        prediction->low ? pm_json_number(prediction->level) : json_null());
+    json_object_set_new(object, "level", pm_json_number(prediction->level));
     json_object_set_new(object, "measured_on", pm_json_text(size->runs[0]->machine));
     json_object_set_new(object, "over_plain", pm_json_number(table->over_plain));
     json_object_set_new(object, "least_share", pm_json_number(table->least_share));

@@ -96,7 +96,7 @@ check "two has models" clean pmodel fit two.pmdb
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report scale signature convolve roofline query export validate machines; do
+for command in flags loops plan run instrument fit model report explain diff scale plot html signature convolve roofline query export validate machines; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -298,6 +298,25 @@ golden report.classes.txt pmodel report -m r12000 classes.pmdb
 golden report.builds.txt pmodel report -m r12000 -P N=40 fixed.pmdb
 golden report.builds.predicted.txt pmodel report -m r12000 -P N=80 fixed.pmdb
 
+# ---- explain -----------------------------------------------------------------------------------------
+
+formats explain pmodel explain -m r12000 -P N=96 nest.pmdb stencil
+golden explain.hottest.txt pmodel explain -m itanium2 nest.pmdb
+golden explain.carried.txt pmodel explain -m r12000 --source --source-dir . carry.pmdb stencil
+golden explain.carried.json pmodel explain -m r12000 --format json carry.pmdb gather
+golden explain.bytes.txt pmodel explain -m ./own.conf bytes.pmdb
+golden explain.counts_only.txt pmodel explain -m r12000 counts.pmdb
+golden explain.two.txt pmodel explain -m icelake-sp -P A=100,B=200 two.pmdb
+golden explain.asm.txt pmodel explain -m icelake-sp --asm --interpolate nest.pmdb triangle
+
+# ---- diff --------------------------------------------------------------------------------------------
+
+measure nest3 -m r12000 -P N=24,40 -- ./nest3 '{N}'
+formats diff pmodel diff -m r12000 -P N=40 nest.pmdb nest3.pmdb
+golden diff.fields.txt pmodel diff -m r12000 --fields misses,counts,causes --top 3 nest.pmdb nest3.pmdb
+formats diff.code pmodel diff -m icelake-sp ./nest ./nest3
+golden diff.code.bare.txt pmodel diff ./nest ./bare
+
 # ---- query -------------------------------------------------------------------------------------------
 
 formats query.misses pmodel query -P N=96 --cache 4K,16K,64K nest.pmdb
@@ -324,6 +343,19 @@ golden query.size.two.txt pmodel query --cache 2K --hit-ratio 0.9 -P A=20 two.pm
 golden query.fits.caches.txt pmodel query --fits --cache 4K,32K --scope stencil --range N=16:1000 nest.pmdb
 golden query.fits.two.txt pmodel query --fits --cache 1K -P B=40 two.pmdb
 
+# ---- plot --------------------------------------------------------------------------------------------
+
+# What is drawn and written, not where.
+drawn='sed "s/<text/\n<text/g" | sed -n -e "s/^<text[^>]*>\([^<0-9][^<]*\)<.*/text \1/p;t" \
+    -e "s/^<\([a-z]*\) class=.\([a-z0-9 ]*\).*/\1 \2/p" -e "s/<\(title\|desc\)>\(.*\)<.*/\1 \2/p" | sort | uniq -c'
+for what in time misses histogram surface; do
+    golden plot.$what.txt sh -c "pmodel plot --what $what -m r12000 -P N=96 --sizes 12 nest.pmdb stencil/2 | $drawn"
+done
+golden plot.program.txt sh -c "pmodel plot --what time -m itanium2 --sizes 6 nest.pmdb | $drawn"
+golden error.plot.loop.txt pmodel plot --what time -m r12000 nest.pmdb stencill/2
+golden error.plot.what.txt pmodel plot --what pie -m r12000 nest.pmdb
+golden error.html.parameters.txt pmodel html -m r12000 -o two.html two.pmdb
+
 # ---- export ------------------------------------------------------------------------------------------
 
 golden export.json pmodel export --histograms -s nest.pmdb -P N=24 --block 64
@@ -343,6 +375,9 @@ golden export.bins.csv pmodel export --histograms -s bins.pmdb --format csv --ro
 golden export.builds.csv pmodel export --histograms -s fixed.pmdb --block 64 -P N=24 --format csv
 golden export.file.txt pmodel export --histograms -s nest.pmdb -P N=24 --block 64 --group where -o where.json
 golden export.file.json cat where.json
+golden export.callgrind.txt pmodel export --callgrind -s nest.pmdb -m r12000 -P N=128
+golden export.folded.txt pmodel export --folded --of L2m -s nest.pmdb -m r12000 -P N=128
+golden export.extrap.txt pmodel export --extrap -s nest.pmdb -m r12000 -P N=48
 
 # ---- scale -------------------------------------------------------------------------------------------
 
@@ -403,7 +438,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report scale query export validate; do
+for command in loops plan run instrument fit model report explain diff scale plot html signature convolve roofline query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done
@@ -490,6 +525,12 @@ golden error.query.interpolate.txt pmodel query --fits --interpolate -m r12000 c
 golden error.run.machine.txt pmodel run --no-memory -m r12000 -o none.pmdb -P N=16 -- ./nest '{N}'
 golden error.report.carried.txt pmodel report --carried -m r12000 nest.pmdb
 golden error.report.deps.txt pmodel report --deps none nest.pmdb
+golden error.explain.loop.txt pmodel explain -m r12000 nest.pmdb stencli/2
+golden error.explain.machine.txt pmodel explain nest.pmdb
+golden error.diff.mixed.txt pmodel diff -m r12000 nest.pmdb ./nest
+golden error.diff.machine.txt pmodel diff nest.pmdb nest3.pmdb
+golden error.diff.fields.txt pmodel diff -m r12000 --fields speed nest.pmdb nest3.pmdb
+golden error.explain.never.txt pmodel explain -m r12000 nest.pmdb deregister_tm_clones
 golden error.report.top.txt pmodel report --top few nest.pmdb
 sed 's/clock_mhz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf
 golden error.report.machine_file.txt pmodel report -m ./bad.conf nest.pmdb
