@@ -40,6 +40,7 @@ static const struct pm_command commands[] = {
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--write-backs]\n"
+     "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
@@ -53,6 +54,11 @@ static const struct pm_command commands[] = {
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
+    {"profile",
+     "[-P NAME=VALUE[,...]] [--strides | --mix] [--random] [--min-percent PERCENT]\n"
+     "                      [--format table|json|csv] [--wide] STORE",
+     "what each basic block does with memory: strides, operations, hits in simulated caches",
+     pm_cmd_profile},
     {"bound",
      "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--loops NAMES] [--every K]\n"
      "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
