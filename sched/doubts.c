@@ -64,6 +64,7 @@ static double cycles_of_region(const struct doubting *d, const struct pm_target_
     struct pm_region_schedule schedule;
     pm_schedule_region(&(struct pm_region_request){.frequencies = d->mapped->frequencies,
                                                    .target = target,
+                                                   .profile = d->mapped->profile,
                                                    .region = region,
                                                    .entries = d->prediction->scopes[region].entries,
                                                    .pessimistic = d->mapped->pessimistic},

@@ -23,6 +23,7 @@ static const double share_with_causes = 1e-3, share_with_gains = 5e-3;
 struct mapping {
     const struct pm_structure *structure;
     const struct pm_machine *machine;
+    const struct pm_profile *profile;
     struct pm_target_machine target;
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
@@ -89,6 +90,7 @@ static void schedule_region(struct mapping *m, uint32_t region,
                             const struct pm_scope_prediction *scopes, double all_cycles) {
     struct pm_region_request request = {.frequencies = &m->frequencies,
                                         .target = &m->target,
+                                        .profile = m->profile,
                                         .region = region,
                                         .entries = scopes[region].entries,
                                         .pessimistic = m->pessimistic};
@@ -298,6 +300,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
     struct mapping m = {.structure = structure,
                         .machine = machine,
+                        .profile = profile,
                         .target = pm_target_of(structure, machine),
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
                         .simple = o->time == PM_TIME_SIMPLE};

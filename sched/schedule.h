@@ -19,12 +19,25 @@ bool pm_wrong_on_path(const struct pm_frequencies *frequencies, uint32_t region,
                       const struct pm_wrong_branch *wrong, const struct pm_path_step *steps,
                       size_t n_steps, struct pm_wrong_branch *steps_wrong);
 
+/* ---- crossings.c -------------------------------------------------------------------------------
+ */
+
+/* Per reference of a path, in the order of pm_schedule_options: the share of accesses that lie
+   across two lines. */
+struct pm_crossings {
+    PM_ARRAY(double, shares); /* owned */
+};
+void pm_crossings_of_path(const struct pm_structure *structure, const struct pm_profile *profile,
+                          uint64_t line_bytes, const struct pm_path_step *steps, size_t n_steps,
+                          struct pm_crossings *crossings);
+
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
 struct pm_region_request {
     const struct pm_frequencies *frequencies;
     const struct pm_target_machine *target;
-    uint32_t region; /* a scope: a loop, or a routine for its code outside loops */
+    const struct pm_profile *profile; /* where accesses lie; NULL: none across two lines */
+    uint32_t region;                  /* a scope: a loop, or a routine for its code outside loops */
     double entries;
     bool pessimistic;
     bool with_causes; /* else all cycles of a path go to what holds it back most */
