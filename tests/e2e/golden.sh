@@ -395,7 +395,8 @@ golden scale.svg pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' --format svg 
 
 # ---- signatures ------------------------------------------------------------------------------------
 
-formats signature pmodel signature --profile nest.pmdb -P N=96 r12000
+golden signature.txt pmodel signature --profile nest.pmdb -P N=96 r12000
+golden signature.csv pmodel signature --format csv r12000
 formats convolve pmodel convolve -P N=96 -m r12000,itanium2 nest.pmdb
 golden convolve.measured.txt pmodel convolve -P N=24 -m r12000 --top 3 --wide nest.pmdb
 formats roofline pmodel roofline -P N=96 -m itanium2 nest.pmdb
