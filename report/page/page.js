@@ -377,8 +377,32 @@ function surfacePicture(width) {
   return wrap(box, name, text, svg) + `<figcaption><b>${escape(name)}.</b> ${text}</figcaption>`;
 }
 
-/* In this order; a roofline would be one more. */
-const pictures = [timePicture, missesPicture, histogramPicture, surfacePicture];
+/* Where the loop stands under the machine's roofs at the size that is shown: floating-point operations a
+   second against those for each byte that a level moves. */
+function rooflinePicture(width) {
+  const machine = page.machines[shown.machine], now = point(), peak = machine.flops_per_second, flops = value("flops", now);
+  const rate = flops / value("self_seconds", now), roofs = machine.roofs.filter(r => r.bytes_per_second > 0);
+  if (!(peak > 0) || !roofs.length) return "";
+  if (!(rate > 0)) return "<figcaption><b>Roofline.</b> The loop has no floating-point operations.</figcaption>";
+  const dots = roofs.map(r => [r, flops / value("bytes:" + r.name, now)]).filter(d => isFinite(d[1]) && d[1] > 0);
+  const knees = roofs.map(r => peak / r.bytes_per_second), all = dots.map(d => d[1]).concat(knees);
+  const box = boxOf(width, 300), [low, high] = axisEnds(Math.min(...all) / 2, Math.max(...all) * 2);
+  const x = scale(low, high, box.left, box.right, true);
+  const y = scale(axisEnds(Math.min(rate, low * Math.min(...roofs.map(r => r.bytes_per_second))), 1)[0], axisEnds(1, peak * 1.5)[1], box.bottom, box.top, true);
+  let svg = axes(box, x, y, "floating-point operations for each byte", "operations a second");
+  roofs.forEach((r, k) => {
+    const knee = peak / r.bytes_per_second;
+    svg += `<path class="curve s${k}" d="M${place(x(low), y(low * r.bytes_per_second))}L${place(x(knee), y(peak))}H${box.right}"/>` +
+      say(x(Math.sqrt(low * knee)) - 4, y(Math.sqrt(low * knee) * r.bytes_per_second) - 4, r.name, "end");
+  });
+  dots.forEach(([r, intensity]) => svg += `<circle class="dot s${roofs.indexOf(r)}" cx="${x(intensity).toFixed(1)}" cy="${y(rate).toFixed(1)}" r="5"/>`);
+  const text = `At ${page.points[now].size} ${round(rate / 1e9)} billion operations a second of ${round(peak / 1e9)}; ` +
+    dots.map(([r, i]) => `of what ${r.name} allows ${round(100 * rate / Math.min(peak, i * r.bytes_per_second))}%`).join(", ") + ".";
+  return wrap(box, "Roofline", text, svg) + `<figcaption><b>Roofline.</b> ${escape(text)} Circles: the loop, by the bytes that each level moves.<br>${roofs.map((r, k) => key(k, false, r.name)).join("")}</figcaption>` +
+    asTable(["level", "operations a byte", "bytes a second"], dots.map(([r, i]) => [r.name, round(i), round(r.bytes_per_second)]));
+}
+
+const pictures = [timePicture, missesPicture, histogramPicture, surfacePicture, rooflinePicture];
 
 function drawPictures(except) {
   const there = byId("pictures"), width = Math.max(280, Math.min(there.clientWidth || 600, 900));
@@ -412,7 +436,7 @@ function drawSource() {
     if (row.file) byId("source-name").textContent += ": the file was not there when the page was made";
     return;
   }
-  byId("source").innerHTML = text.split("\n").map((line, i) =>
+  byId("source").innerHTML = text.map((line, i) =>
     `<span${i + 1 >= row.line_first && i + 1 <= row.line_last ? ' class="in"' : ""}><b>${i + 1}</b>${escape(line)}</span>`).join("");
   const first = byId("source").querySelector(".in");
   if (first) byId("source").scrollTop = first.offsetTop - byId("source").offsetTop - 60;

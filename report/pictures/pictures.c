@@ -150,6 +150,7 @@ void pm_picture_draw(FILE *to, const struct pm_picture *picture, enum pm_picture
     case PM_PICTURE_SURFACE:
         pm_draw_surface(to, picture);
         break;
+    case PM_PICTURE_ROOFLINE:
     case PM_N_PICTURES:
         break;
     }
