@@ -119,13 +119,13 @@ static const struct pm_command commands[] = {
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"plot",
-     "--what time|misses|histogram|surface -m MACHINE [--set NAME=VALUE]...\n"
+     "--what time|misses|histogram|surface|roofline -m MACHINE [--set NAME=VALUE]...\n"
      "                   [-P NAME=VALUES]... [--sizes N] [--block SIZES] [--time window|simple]\n"
      "                   [-o FILE.svg] STORE [LOOP]",
      "a picture of a loop over sizes: time by cause, misses, reuse distances", pm_cmd_plot},
     {"html",
      "-m MACHINE[,MACHINE]... -o FILE.html [--set NAME=VALUE]... [-P NAME=VALUES]...\n"
-     "                   [--sizes N] [--time window|simple] STORE",
+     "                   [--sizes N] [--source-dir FOLDER]... [--time window|simple] STORE",
      "one page with the loops, their source and pictures, for a browser", pm_cmd_html},
     {"signature",
      "[--profile STORE] [-P NAME=VALUE[,...]] [--by-loops] [--set NAME=VALUE]...\n"

@@ -354,7 +354,7 @@ golden query.fits.two.txt pmodel query --fits --cache 1K -P B=40 two.pmdb
 # What is drawn and written, not where.
 drawn='sed "s/<text/\n<text/g" | sed -n -e "s/^<text[^>]*>\([^<0-9][^<]*\)<.*/text \1/p;t" \
     -e "s/^<\([a-z]*\) class=.\([a-z0-9 ]*\).*/\1 \2/p" -e "s/<\(title\|desc\)>\(.*\)<.*/\1 \2/p" | sort | uniq -c'
-for what in time misses histogram surface; do
+for what in time misses histogram surface roofline; do
     golden plot.$what.txt sh -c "pmodel plot --what $what -m r12000 -P N=96 --sizes 12 nest.pmdb stencil/2 | $drawn"
 done
 golden plot.program.txt sh -c "pmodel plot --what time -m itanium2 --sizes 6 nest.pmdb | $drawn"
