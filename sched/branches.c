@@ -107,30 +107,54 @@ static struct ways ways_out(const struct pm_frequencies *f, uint32_t block, uint
 }
 
 static double wrong_exits(const struct pm_frequencies *f, uint32_t loop, double leave) {
-    double entries = pm_scope_entries(f->structure, f->edges, loop);
-    uint32_t header = f->structure->scopes[loop].header;
-    double trips = header == PM_NONE || entries <= 0 ? INFINITY : f->blocks[header] / entries;
-    return trips <= most_remembered_trips && is_constant(trips) ? 0 : leave;
+    double trips = pm_mean_trips(f, loop);
+    return trips > 0 && trips <= most_remembered_trips && is_constant(trips) ? 0 : leave;
 }
 
-struct pm_mispredictions pm_mispredictions(const struct pm_frequencies *frequencies,
-                                           uint32_t region) {
+struct pm_wrong_branch *pm_wrong_branches(const struct pm_frequencies *frequencies,
+                                          uint32_t region) {
     const struct pm_structure *s = frequencies->structure;
     const struct pm_lists *regions = &frequencies->regions;
-    uint32_t first = regions->first[region];
+    uint32_t first = regions->first[region], n = regions->first[region + 1] - first;
     uint32_t loop = s->scopes[region].kind == PM_SCOPE_LOOP ? region : PM_NONE;
-    struct pm_mispredictions wrong = {0};
+    double entries = loop == PM_NONE ? 0 : pm_scope_entries(s, frequencies->edges, loop);
+    struct pm_wrong_branch *wrong = pm_alloc(n, sizeof *wrong);
     bool *hangs = find_data_branches(s, regions, region);
-    for (uint32_t k = first; k < regions->first[region + 1]; k++) {
-        uint32_t block = regions->items[k];
-        if (frequencies->blocks[block] <= 0)
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t block = regions->items[first + k];
+        double passes = frequencies->blocks[block];
+        if (passes <= 0)
             continue;
         struct ways ways = ways_out(frequencies, block, loop);
-        if (ways.leave > 0 && ways.stay > 0)
-            wrong.of_exits += wrong_exits(frequencies, loop, fmin(ways.leave, ways.stay));
-        if (ways.n_stay > 1 && hangs[k - first])
-            wrong.of_data += ways.stay - ways.most;
+        if (ways.leave > 0 && ways.stay > 0 && entries > 0)
+            wrong[k].of_exits =
+                wrong_exits(frequencies, loop, fmin(ways.leave, ways.stay)) / entries;
+        if (ways.n_stay > 1 && hangs[k])
+            wrong[k].of_data = (ways.stay - ways.most) / passes;
     }
     free(hangs);
     return wrong;
+}
+
+static const uint32_t *find_block(const struct pm_lists *regions, uint32_t region, uint32_t block) {
+    const uint32_t *first = regions->items + regions->first[region];
+    const uint32_t *end = regions->items + regions->first[region + 1];
+    while (first < end && *first != block)
+        first++;
+    return first < end ? first : NULL;
+}
+
+bool pm_wrong_on_path(const struct pm_frequencies *frequencies, uint32_t region,
+                      const struct pm_wrong_branch *wrong, const struct pm_path_step *steps,
+                      size_t n_steps, struct pm_wrong_branch *steps_wrong) {
+    const struct pm_lists *regions = &frequencies->regions;
+    bool is_any = false;
+    for (size_t i = 0; i < n_steps; i++) {
+        const uint32_t *place =
+            steps[i].block == PM_NONE ? NULL : find_block(regions, region, steps[i].block);
+        steps_wrong[i] = place ? wrong[place - regions->items - regions->first[region]]
+                               : (struct pm_wrong_branch){0};
+        is_any |= steps_wrong[i].of_data > 0 || steps_wrong[i].of_exits > 0;
+    }
+    return is_any;
 }

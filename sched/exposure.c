@@ -42,7 +42,8 @@ struct exposing {
     const struct pm_machine *machine;
     const struct pm_profile *profile;
     const struct pm_group_misses *groups;
-    struct pm_load_misses *loads; /* per reference of the path at hand */
+    struct pm_wrong_branch *wrong, *steps_wrong; /* of the region's basic blocks; of a path */
+    struct pm_load_misses *loads;                /* per reference of the path at hand */
     size_t n_loads, room;
     double more_cycles;                  /* of T_window, beyond the schedule */
     double weights[PM_MAX_LEVELS];       /* of the levels in these */
@@ -176,12 +177,17 @@ static void add_path(struct exposing *e, const struct pm_path_step *steps, size_
                      double executions) {
     const struct pm_region_request *request = e->request;
     bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
-    struct pm_schedule_options options = {.loop = is_loop ? request->region : PM_NONE,
-                                          .pessimistic = request->pessimistic};
+    struct pm_schedule_options options = {
+        .loop = is_loop ? request->region : PM_NONE,
+        .pessimistic = request->pessimistic,
+        .trips = is_loop ? pm_mean_trips(request->frequencies, request->region) : 0};
     struct pm_path_schedule hits, misses;
     collect_loads(e, steps, n_steps, executions);
     if (e->n_loads == 0)
         return;
+    if (pm_wrong_on_path(request->frequencies, request->region, e->wrong, steps, n_steps,
+                         e->steps_wrong))
+        options.wrong = e->steps_wrong;
     pm_schedule_path(request->target, steps, n_steps, &options, &hits);
     options.misses = e->loads;
     pm_schedule_path(request->target, steps, n_steps, &options, &misses);
@@ -259,6 +265,10 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
     const struct pm_machine *machine = request->target->machine;
     struct exposing e = {
         .request = request, .machine = machine, .profile = profile, .groups = groups};
+    const struct pm_structure *s = request->frequencies->structure;
+    uint32_t n_blocks = s->routines[s->scopes[request->region].routine].n_blocks;
+    e.wrong = pm_wrong_branches(request->frequencies, request->region);
+    e.steps_wrong = pm_alloc(2 * n_blocks + 1, sizeof *e.steps_wrong);
     double alone = 0, weights = 0, transfer = bandwidth_cycles(&e, self);
     add_paths(&e);
     for (size_t l = 0; l < machine->n_levels; l++) {
@@ -279,4 +289,6 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
     self->lower_cycles = fmax(schedule->cycles, transfer);
     self->upper_cycles = fmax(schedule->cycles + alone, transfer);
     free(e.loads);
+    free(e.wrong);
+    free(e.steps_wrong);
 }

@@ -23,6 +23,13 @@ void pm_frequencies_make(const struct pm_structure *structure, const double *edg
     free(regions);
 }
 
+double pm_mean_trips(const struct pm_frequencies *frequencies, uint32_t loop) {
+    const struct pm_structure *structure = frequencies->structure;
+    uint32_t header = structure->scopes[loop].header;
+    double entries = pm_scope_entries(structure, frequencies->edges, loop);
+    return header == PM_NONE || !(entries > 0) ? 0 : frequencies->blocks[header] / entries;
+}
+
 void pm_frequencies_free(struct pm_frequencies *frequencies) {
     free(frequencies->blocks);
     pm_lists_free(&frequencies->out);

@@ -2,14 +2,15 @@
    Mellor-Crummey 2004, section 2.4).
 
        cycles = Σ over paths of  executions · cycles of the path          (paths/, schedule_path.c)
-              + mispredictions · penalty                                  (branches.c)
+              + what mispredicted branches add to them                    (branches.c)
               + entries · what filling and draining takes more
 
    A path of a loop counts as if iterations of its own kind stood before and behind it; one outside
-   loops as one of many that do not depend on each other, on an in-order core as one alone.  An
-   out-of-order core begins what follows a loop while its last iterations still run, unless it takes
-   the wrong way there: filling and draining are then in the shadow of the penalty, and what they
-   take longer is added.  On an in-order core each entry pays them.
+   loops as one of many that do not depend on each other, on an in-order core as one alone.  In an
+   out-of-order core entries of a short loop are simulated one behind the other, and mispredicted
+   branches hold back what follows them until they are executed.  Of long loops each exit that is
+   predicted wrongly costs the penalty, and what filling and draining take longer than that; on an
+   in-order core each entry pays them, and each misprediction the penalty.
    Basic blocks that no path covers count one by one. */
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +24,11 @@ struct scheduling {
     struct pm_region_schedule *schedule;
     double *left; /* executions of the routine's basic blocks that no path covers yet */
     uint32_t first_block;
-    double start_cycles; /* of the most frequent path that comes back */
-    double returning;    /* executions of such paths */
+    double start_cycles;           /* of the most frequent path that comes back */
+    double returning;              /* executions of such paths */
+    struct pm_wrong_branch *wrong; /* of the region's basic blocks */
+    struct pm_wrong_branch *steps_wrong;
+    double passed, with_entries; /* executions of paths; of those whose simulation has the exits */
 };
 
 static void add_cause(struct scheduling *s, enum pm_cause cause, double cycles) {
@@ -43,16 +47,41 @@ static uint8_t bound_of(enum pm_cause cause) {
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
+/* What mispredicted branches of the path take, in the simulation. */
+static void add_wrong_branches(struct scheduling *s, const struct pm_path_step *steps,
+                               size_t n_steps, const struct pm_schedule_options *options,
+                               double cycles, double executions) {
+    const struct pm_region_request *request = s->request;
+    struct pm_path_schedule path;
+    if (!request->target->machine->out_of_order ||
+        !pm_wrong_on_path(request->frequencies, request->region, s->wrong, steps, n_steps,
+                          s->steps_wrong))
+        return;
+    const struct pm_schedule_options with_wrong = {.loop = options->loop,
+                                                   .pessimistic = options->pessimistic,
+                                                   .trips = options->trips,
+                                                   .wrong = s->steps_wrong};
+    pm_schedule_path(request->target, steps, n_steps, &with_wrong, &path);
+    double more = executions * fmax(0, path.cycles - cycles);
+    add_cause(s, PM_CAUSE_MISPREDICTIONS, more);
+    s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
+}
+
 static void add_path(struct scheduling *s, const struct pm_path_step *steps, size_t n_steps,
                      double executions, bool returns) {
     const struct pm_region_request *request = s->request;
     bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
-    const struct pm_schedule_options options = {.loop = is_loop ? request->region : PM_NONE,
-                                                .pessimistic = request->pessimistic,
-                                                .with_causes = request->with_causes,
-                                                .with_gains = request->with_gains};
+    const struct pm_schedule_options options = {
+        .loop = is_loop ? request->region : PM_NONE,
+        .pessimistic = request->pessimistic,
+        .trips = is_loop ? pm_mean_trips(request->frequencies, request->region) : 0,
+        .with_causes = request->with_causes,
+        .with_gains = request->with_gains};
     struct pm_path_schedule path;
     pm_schedule_path(request->target, steps, n_steps, &options, &path);
+    s->passed += executions;
+    s->with_entries += path.has_entries ? executions : 0;
+    add_wrong_branches(s, steps, n_steps, &options, path.cycles, executions);
     for (unsigned h = 0; h < PM_N_HOLDS && request->with_causes; h++)
         add_cause(s, (enum pm_cause)h, executions * path.causes[h]);
     if (!request->with_causes)
@@ -108,19 +137,26 @@ static void add_left_blocks(struct scheduling *s) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* Mispredicted branches in all; of those that no simulation has, what they cost. */
 static void add_branches(struct scheduling *s) {
     const struct pm_region_request *request = s->request;
     const struct pm_machine *machine = request->target->machine;
-    struct pm_mispredictions wrong = pm_mispredictions(request->frequencies, request->region);
-    double entries = request->entries, filling = s->start_cycles;
-    s->schedule->mispredictions = wrong.of_exits + wrong.of_data;
-    add_cause(s, PM_CAUSE_MISPREDICTIONS, s->schedule->mispredictions * machine->mispredict_cycles);
-    s->schedule->gains[PM_CAUSE_MISPREDICTIONS] =
-        s->schedule->mispredictions * machine->mispredict_cycles;
+    const struct pm_lists *regions = &request->frequencies->regions;
+    uint32_t first = regions->first[request->region];
+    double entries = request->entries, filling = s->start_cycles, exits = 0, of_data = 0;
+    for (uint32_t k = first; k < regions->first[request->region + 1]; k++) {
+        exits += entries * s->wrong[k - first].of_exits;
+        of_data += request->frequencies->blocks[regions->items[k]] * s->wrong[k - first].of_data;
+    }
+    s->schedule->mispredictions = exits + of_data;
+    double left = exits * (s->passed > 0 ? 1 - s->with_entries / s->passed : 1);
+    double more = (machine->out_of_order ? left : exits + of_data) * machine->mispredict_cycles;
+    add_cause(s, PM_CAUSE_MISPREDICTIONS, more);
+    s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
     if (s->returning == 0)
         return;
     if (machine->out_of_order) {
-        entries = fmin(entries, wrong.of_exits);
+        entries = fmin(entries, left);
         filling = fmax(0, filling - machine->mispredict_cycles);
     }
     add_cause(s, PM_CAUSE_WINDOW, entries * filling);
@@ -134,7 +170,9 @@ void pm_schedule_region(const struct pm_region_request *request,
     struct scheduling s = {.request = request,
                            .schedule = schedule,
                            .left = pm_alloc(routine->n_blocks, sizeof *s.left),
-                           .first_block = routine->first_block};
+                           .first_block = routine->first_block,
+                           .wrong = pm_wrong_branches(request->frequencies, request->region),
+                           .steps_wrong = pm_alloc(2 * routine->n_blocks + 1, sizeof *s.wrong)};
     *schedule = (struct pm_region_schedule){0};
     memcpy(s.left, request->frequencies->blocks + routine->first_block,
            routine->n_blocks * sizeof *s.left);
@@ -148,4 +186,6 @@ void pm_schedule_region(const struct pm_region_request *request,
     if (2 * schedule->causes[PM_CAUSE_MISPREDICTIONS] > schedule->cycles)
         schedule->bound = PM_BOUND_MISPREDICTIONS;
     free(s.left);
+    free(s.wrong);
+    free(s.steps_wrong);
 }

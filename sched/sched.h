@@ -63,13 +63,17 @@ void pm_frequencies_make(const struct pm_structure *structure, const double *edg
                          struct pm_frequencies *frequencies);
 void pm_frequencies_free(struct pm_frequencies *frequencies);
 
+/* Mean iterations of an entry of LOOP; 0: not known. */
+double pm_mean_trips(const struct pm_frequencies *frequencies, uint32_t loop);
+
 /* The most frequent way from the header of LOOP back to it (PATH has room for all its routine's
    blocks and loops); 0 steps if it never comes back. */
 size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
                    struct pm_path_step *path);
 
-struct pm_dep_graph;   /* sched/graph/graph.h */
-struct pm_load_misses; /* sched/window/window.h */
+struct pm_dep_graph;    /* sched/graph/graph.h */
+struct pm_load_misses;  /* sched/window/misses.h */
+struct pm_wrong_branch; /* sched/window/window.h */
 
 /* ---- the schedule of a path (schedule_path.c) -------------------------------------------------
  */
@@ -87,6 +91,12 @@ struct pm_schedule_options {
     /* For each reference, in the same order: how often its loads miss, of an out-of-order machine.
        NULL: they do not. */
     const struct pm_load_misses *misses;
+    /* Iterations of an entry of the loop, in the mean: what each entry begins anew (a sum at zero)
+       does not wait for the one before.  0: as if it was entered once. */
+    double trips;
+    /* For each step of the path, of an out-of-order machine; NULL: none is wrong.  Exits of the
+       loop only where `has_entries` comes out. */
+    const struct pm_wrong_branch *wrong;
     uint32_t without;  /* bit set of enum pm_cause: taken away, for gains */
     double iterations; /* > 0: passed so often in a row, start-up and drain included */
     bool with_causes;  /* fill `causes`: takes a simulation for each */
@@ -95,6 +105,7 @@ struct pm_schedule_options {
 };
 
 struct pm_path_schedule {
+    bool has_entries; /* the simulation has several entries of the loop, and their ends */
     double cycles; /* an iteration on this machine: of the window if it is out of order, else of the
                       modulo schedule; never less than the largest bound */
     double start_cycles;  /* that N iterations take more than N · cycles: filling and draining */
@@ -149,7 +160,7 @@ struct pm_loop_schedules {
 
 /* The loops of STRUCTURE for which WANTED (per scope) is true, each by its hottest path: by
    EDGE_COUNTS where these say that it was executed; else, and for NULL, by the lifter's estimated
-   frequencies, as the loop runner does.  OPTIONS' loop is not used. */
+   frequencies, as the loop runner does.  OPTIONS' loop and trips are not used. */
 void pm_schedule_loops(const struct pm_target_machine *target, const double *edge_counts,
                        const bool *wanted, const struct pm_schedule_options *options,
                        struct pm_loop_schedules *schedules);

@@ -6,17 +6,18 @@
 #include "core/structure/structure.h"
 #include "sched/sched.h"
 #include "sched/target/target.h"
+#include "sched/window/window.h"
 
 /* ---- branches.c ------------------------------------------------------------------------------ */
 
-struct pm_mispredictions {
-    double of_exits; /* branches that leave a loop */
-    double of_data;  /* branches that hang on loaded data */
-};
-
-/* Of the own branches of REGION, in all of its executions, at most. */
-struct pm_mispredictions pm_mispredictions(const struct pm_frequencies *frequencies,
-                                           uint32_t region);
+/* How often the branches of REGION are predicted wrongly, at most: of each of its basic blocks, in
+   the order of their list.  Freed by the caller. */
+struct pm_wrong_branch *pm_wrong_branches(const struct pm_frequencies *frequencies,
+                                          uint32_t region);
+/* Those of the steps of a path through REGION, into STEPS_WRONG (n_steps); whether there is one. */
+bool pm_wrong_on_path(const struct pm_frequencies *frequencies, uint32_t region,
+                      const struct pm_wrong_branch *wrong, const struct pm_path_step *steps,
+                      size_t n_steps, struct pm_wrong_branch *steps_wrong);
 
 /* ---- regions.c ------------------------------------------------------------------------------- */
 

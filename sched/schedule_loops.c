@@ -23,7 +23,7 @@ static double *estimated_counts(const struct pm_structure *structure) {
     return counts;
 }
 
-static void schedule_loop(const struct pm_target_machine *target, uint32_t loop,
+static void schedule_loop(const struct pm_target_machine *target, uint32_t loop, double trips,
                           const struct pm_path_step *path, size_t n_steps,
                           const struct pm_schedule_options *options,
                           struct pm_loop_schedules *schedules) {
@@ -34,6 +34,7 @@ static void schedule_loop(const struct pm_target_machine *target, uint32_t loop,
     for (size_t i = 0; i < n_steps; i++)
         *PM_PUSH(schedules, steps) = path[i];
     own.loop = loop;
+    own.trips = trips;
     if (n_steps)
         pm_schedule_path(target, path, n_steps, &own, &item->schedule);
 }
@@ -59,7 +60,8 @@ void pm_schedule_loops(const struct pm_target_machine *target, const double *edg
         size_t n_steps = edge_counts ? pm_hot_path(&counted, s, path) : 0;
         if (n_steps == 0)
             n_steps = pm_hot_path(&estimated, s, path);
-        schedule_loop(target, s, path, n_steps, options, schedules);
+        schedule_loop(target, s, edge_counts ? pm_mean_trips(&counted, s) : 0, path, n_steps,
+                      options, schedules);
     }
     free(path);
     if (edge_counts)

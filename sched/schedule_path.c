@@ -1,7 +1,8 @@
 /* The schedule of a path: bounds, the time, its causes, and what would be gained (sched.h).
 
        bounds     units        target/resource.c, graph/units.c (Hall's theorem)
-                  recurrence   graph/cycles.c (maximum cycle ratio)
+                  recurrence   graph/cycles.c (maximum cycle ratio): of what the loop carries from
+                               entry to entry too; or of all by the number of entries in the window
                   front end    max(slots / issue width, jumps taken and lines of code fetched)
                   retirement   max(slots / retire width, lines that stores go to)
                   window       L / m: L is the longest chain of an iteration, m the number of
@@ -22,10 +23,13 @@
 
 /* The window is named where it takes more than this beyond all bounds. */
 static const double beyond_bounds = 0.1;
+/* An entry that fills the window more often does not gain a twentieth. */
+static const double most_windows = 20;
 
 struct question {
     const struct pm_machine *machine;
     const struct pm_schedule_options *options;
+    double trips; /* of an entry, if several are in the window; else 0 */
     struct pm_dep_graph graph;
     double bounds[PM_N_HOLDS];
     uint8_t unit;
@@ -54,10 +58,30 @@ static double window_bound(const struct question *q) {
     return pm_graph_critical_path(&q->graph, NULL) / ceil(window / slots + 1);
 }
 
+/* Of a window's time, entries that are in it at once, the last one in part. */
+static double entries_at_once(const struct question *q) {
+    return q->trips > 0 ? 1 + q->machine->window / (q->trips * q->graph.slots) : 1;
+}
+
+static double recurrence_bound(const struct question *q) {
+    double all = pm_graph_recurrence(&q->graph, false, NULL);
+    if (q->trips <= 0 || all <= 0)
+        return all;
+    return fmax(pm_graph_recurrence(&q->graph, true, NULL), all / entries_at_once(q));
+}
+
+/* Entries that are longer than many windows overlap too little to matter. */
+static double trips_of_entry(const struct question *q) {
+    double slots = q->options->trips * q->graph.slots;
+    bool overlaps = q->machine->out_of_order && q->machine->window > 0 && slots > 0 &&
+                    slots < most_windows * q->machine->window;
+    return overlaps && q->options->loop != PM_NONE ? q->options->trips : 0;
+}
+
 static void find_bounds(struct question *q) {
     const struct pm_machine *machine = q->machine;
     q->bounds[PM_CAUSE_UNITS] = pm_graph_units(&q->graph, &q->unit);
-    q->bounds[PM_CAUSE_RECURRENCE] = pm_graph_recurrence(&q->graph, NULL);
+    q->bounds[PM_CAUSE_RECURRENCE] = recurrence_bound(q);
     q->bounds[PM_CAUSE_FRONT_END] = fmax(q->graph.slots / machine->issue_width, fetch_cycles(q));
     q->bounds[PM_CAUSE_RETIREMENT] = machine->out_of_order && machine->retire_width > 0
                                          ? q->graph.slots / machine->retire_width
@@ -94,11 +118,14 @@ static double simulate(const struct question *q, uint32_t without, double iterat
         .has_fetch = !(without >> PM_CAUSE_FRONT_END & 1),
         .retire_slots = with(without, PM_CAUSE_RETIREMENT, machine->retire_width),
         .window_slots = with(without, PM_CAUSE_WINDOW, machine->window),
+        .scheduler = without >> PM_CAUSE_WINDOW & 1 ? 0 : machine->scheduler,
         .has_units = !(without >> PM_CAUSE_UNITS & 1),
         .carries = in_a_row && !(without >> PM_CAUSE_RECURRENCE & 1),
         .least_cycles = largest_bound(q, without, NULL),
         .iterations = iterations,
+        .trips = q->trips,
         .misses = q->options->misses,
+        .wrong = q->options->wrong,
         .machine = machine};
     *result = (struct pm_window_result){.unit_cycles = unit_cycles};
     pm_window_simulate(&q->graph, &limits, result);
@@ -176,10 +203,12 @@ static void schedule_graph(struct question *q, struct pm_path_schedule *schedule
     struct pm_window_result result;
     *schedule = (struct pm_path_schedule){.modulo_cycles = NAN, .hold = PM_CAUSE_FRONT_END};
     count(q, schedule);
+    q->trips = trips_of_entry(q);
     find_bounds(q);
     for (unsigned h = 0; h < PM_N_HOLDS; h++)
         schedule->bounds[h] = q->bounds[h];
     schedule->unit = q->unit;
+    schedule->has_entries = q->trips > 0;
     double bound = largest_bound(q, options->without, &schedule->hold);
     schedule->cycles = cycles_without(q, options->without, &result);
     schedule->start_cycles = result.start_cycles;
@@ -214,6 +243,7 @@ static void make_graph(const struct pm_target_machine *target, const struct pm_p
         target, path, n_steps,
         &(struct pm_graph_options){.loop = options->loop,
                                    .pessimistic = options->pessimistic,
+                                   .with_entries = options->trips > 0,
                                    .load_latency_cycles = options->load_latency_cycles},
         graph);
 }
@@ -241,7 +271,7 @@ void pm_schedule_path_detail(const struct pm_target_machine *target,
                                 .on_chain = pm_alloc(q.graph.n_nodes, sizeof *detail->on_chain),
                                 .unit_cycles = pm_alloc(q.graph.n_nodes * PM_MACHINE_MAX_UNITS,
                                                         sizeof *detail->unit_cycles)};
-    pm_graph_recurrence(&q.graph, detail->on_cycle);
+    pm_graph_recurrence(&q.graph, false, detail->on_cycle);
     pm_graph_critical_path(&q.graph, detail->on_chain);
     simulate(&q, options->without, 0, detail->unit_cycles, &result);
     *detail->graph = q.graph;

@@ -62,6 +62,7 @@ static const struct pm_machine_field root[] = {
            NEEDED),
     BOOL(pm_machine, out_of_order, "out_of_order", NEEDED),
     FIGURE(pm_machine, window, "window", WHOLE, "operations", 1, 1e6),
+    FIGURE(pm_machine, scheduler, "scheduler", WHOLE, "operations", 1, 1e6),
     BOOL(pm_machine, has_fma, "fma", NEEDED),
     BOOL(pm_machine, fuses_memory, "fuses_memory"),
     BOOL(pm_machine, unfuses_indexed, "unfuses_indexed"),

@@ -256,6 +256,7 @@ struct pm_machine {
                              another source beside the place that it writes, or stores */
     bool has_fma;         /* without: an fma costs a multiplication and an addition */
     uint32_t window;      /* instructions in flight; 0 unknown */
+    uint32_t scheduler;   /* of these, so many that wait for operands, loads apart; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
     double mispredict_cycles;    /* penalty of a branch that was predicted wrongly; 0 unknown */
     uint64_t fuses_branch;       /* bit set of classes whose instruction fuses with a branch */

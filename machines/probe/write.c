@@ -103,6 +103,7 @@ static void write_core(FILE *to, const struct pm_machine_probe *probe) {
     fprintf(to, "\nissue_width = %.4g\n",
             isnan(instructions->issue_width) ? 4 : instructions->issue_width);
     pm_write_whole(to, "", "window", instructions->window);
+    pm_write_whole(to, "\n", "scheduler", instructions->scheduler);
     fprintf(to, "\nvector_width = %u\nout_of_order = true\nfma = %s\n", widest_bits(probe),
             executes(probe, PM_OP_FP_FMA) ? "true" : "false");
     pm_write_estimate(to, "", "mispredict_penalty", instructions->mispredict_cycles, 1);

@@ -20,7 +20,12 @@ struct search {
     uint32_t *parent;  /* the wait that it came by; PM_NONE */
     uint32_t *visited; /* number of the walk that passed it */
     double ratio;
+    bool across_entries;
 };
+
+static bool counts(const struct pm_wait *wait, bool across_entries) {
+    return !wait->is_hidden && !(across_entries && wait->is_fresh);
+}
 
 /* One round; whether anything grew. */
 static bool relax(struct search *search) {
@@ -30,7 +35,7 @@ static bool relax(struct search *search) {
         const struct pm_node *node = &graph->nodes[v];
         for (uint32_t e = node->first_edge; e < node->first_edge + node->n_edges; e++) {
             const struct pm_wait *wait = &graph->waits[e];
-            if (wait->is_hidden)
+            if (!counts(wait, search->across_entries))
                 continue;
             double length =
                 search->longest[wait->from] + wait->cycles - search->ratio * wait->distance;
@@ -78,16 +83,17 @@ static double ratio_of_cycle(const struct search *search, uint32_t at, bool *on_
     return distance > 0 ? cycles / distance : 0;
 }
 
-double pm_graph_recurrence(const struct pm_dep_graph *graph, bool *on_cycle) {
+double pm_graph_recurrence(const struct pm_dep_graph *graph, bool across_entries, bool *on_cycle) {
     size_t n = graph->n_nodes;
     bool is_carried = false;
     for (size_t i = 0; i < graph->n_waits; i++)
-        is_carried |= graph->waits[i].distance > 0 && !graph->waits[i].is_hidden;
+        is_carried |= graph->waits[i].distance > 0 && counts(&graph->waits[i], across_entries);
     for (size_t i = 0; on_cycle && i < n; i++)
         on_cycle[i] = false;
     if (!is_carried)
         return 0;
     struct search search = {.graph = graph,
+                            .across_entries = across_entries,
                             .longest = pm_alloc(n, sizeof *search.longest),
                             .parent = pm_alloc(n, sizeof *search.parent),
                             .visited = pm_alloc(n, sizeof *search.visited)};

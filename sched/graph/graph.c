@@ -130,6 +130,7 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
             structure->blocks[builder->block].n_references)
         node->reference =
             first_reference + self->reference - structure->blocks[builder->block].first_reference;
+    node->is_branch = self->op_class == PM_OP_BRANCH;
     graph->n_unknown += !need.known;
     if (fused_behind) { /* the branch: its units and slot are with what it fused with */
         node->slots = 0;
@@ -292,6 +293,8 @@ void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_pa
                                  .n_loops_before =
                                      pm_alloc(n_steps, sizeof *builder.n_loops_before)};
     add_nodes(&builder);
+    if (options->with_entries && options->loop != PM_NONE)
+        pm_find_fresh_registers(target->structure, options->loop, builder.fresh);
     pm_wait_through_registers(&builder);
     pm_wait_through_memory(&builder);
     order_waits(&builder);

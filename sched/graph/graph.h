@@ -39,7 +39,7 @@ struct pm_node {
     float slots;          /* of the front end, the window and retirement */
     uint32_t first_way, n_ways;
     uint32_t first_edge, n_edges; /* into it */
-    bool is_load, is_store;
+    bool is_load, is_store, is_branch;
     bool is_known; /* the machine file has a row for it */
     bool starts_instruction;
     float fetch_cycles; /* that what follows is fetched later: jumps taken, lines of code */
@@ -58,6 +58,7 @@ struct pm_wait {
     uint16_t distance;
     uint8_t sort;   /* enum pm_edge_sort */
     bool is_hidden; /* passes an inner loop: there in time, because that takes its own cycles */
+    bool is_fresh;  /* each entry of the loop begins anew: nothing comes from the one before */
     float cycles;
 };
 
@@ -76,6 +77,7 @@ struct pm_dep_graph {
 struct pm_graph_options {
     uint32_t loop; /* around which the path goes; PM_NONE: it is passed once, nothing is carried */
     bool pessimistic;                  /* unknown dependences through memory are taken as real */
+    bool with_entries;                 /* find out what is_fresh */
     const double *load_latency_cycles; /* pm_schedule_options */
 };
 
@@ -92,8 +94,9 @@ double pm_graph_units(const struct pm_dep_graph *graph, uint8_t *unit);
 double pm_graph_commit(const struct pm_target_machine *target, const struct pm_dep_graph *graph);
 
 /* The recurrence bound: the largest over cycles of the graph of latency by iterations crossed
-   (cycles.c).  ON_CYCLE (n_nodes, may be NULL): the nodes of such a cycle. */
-double pm_graph_recurrence(const struct pm_dep_graph *graph, bool *on_cycle);
+   (cycles.c).  ACROSS_ENTRIES: only of what the loop carries from one entry to the next, too.
+   ON_CYCLE (n_nodes, may be NULL): the nodes of such a cycle. */
+double pm_graph_recurrence(const struct pm_dep_graph *graph, bool across_entries, bool *on_cycle);
 
 /* The longest chain within an iteration, in cycles.  ON_CHAIN (n_nodes, may be NULL): its nodes. */
 double pm_graph_critical_path(const struct pm_dep_graph *graph, bool *on_chain);

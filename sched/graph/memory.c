@@ -60,6 +60,7 @@ static uint32_t node_of(const struct references *all, const uint32_t *nodes, uin
 }
 
 static void wait(struct pm_builder *builder, uint32_t store, uint32_t load, uint32_t distance) {
+    const struct pm_structure *structure = builder->target->structure;
     const struct pm_node *nodes = builder->graph->nodes;
     if (store == PM_NONE || load == PM_NONE || distance > MOST_DISTANCE ||
         (distance == 0 && store > load) || (distance && builder->options->loop == PM_NONE))
@@ -71,6 +72,8 @@ static void wait(struct pm_builder *builder, uint32_t store, uint32_t load, uint
             .from = store,
             .to = load,
             .distance = (uint16_t)distance,
+            .is_fresh = distance > 0 && builder->options->with_entries &&
+                        pm_is_fresh_place(structure, structure->ops[nodes[load].op].reference),
             .sort = PM_THROUGH_MEMORY,
             .is_hidden = pm_is_hidden(builder, nodes[store].step, nodes[load].step, distance > 0),
             .cycles = forward > 0 ? (float)forward - nodes[load].latency_cycles : 0});

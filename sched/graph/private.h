@@ -21,10 +21,11 @@ struct pm_builder {
     struct pm_dep_graph *graph;
     PM_ARRAY(struct pm_op_nodes, ops); /* in order of the path */
     PM_ARRAY(struct pm_wait, found);
-    uint32_t *n_loops_before; /* inner loops among the steps before each */
-    uint32_t block;           /* that nodes are being added of */
-    unsigned n_lines;         /* of code that an iteration is fetched from */
-    double fused_latency;     /* of the operation before, if it is one with this branch; −1 */
+    uint32_t *n_loops_before;     /* inner loops among the steps before each */
+    uint32_t block;               /* that nodes are being added of */
+    unsigned n_lines;             /* of code that an iteration is fetched from */
+    bool fresh[PM_REGISTER_NONE]; /* registers; only with entries (pm_graph_options) */
+    double fused_latency;         /* of the operation before, if it is one with this branch; −1 */
 };
 
 bool pm_is_store_class(uint8_t op_class);
@@ -33,6 +34,12 @@ bool pm_is_store_class(uint8_t op_class);
 bool pm_is_hidden(const struct pm_builder *builder, uint32_t from_step, uint32_t to_step,
                   bool carried);
 void pm_add_wait(struct pm_builder *builder, const struct pm_wait *wait);
+
+/* FRESH (PM_REGISTER_NONE values): the registers that LOOP does not carry from one entry to the
+   next (entries.c). */
+void pm_find_fresh_registers(const struct pm_structure *structure, uint32_t loop, bool *fresh);
+/* Does REFERENCE come to other places in each entry of the loop that it is in? */
+bool pm_is_fresh_place(const struct pm_structure *structure, uint32_t reference);
 
 void pm_wait_through_registers(struct pm_builder *builder); /* registers.c */
 void pm_wait_through_memory(struct pm_builder *builder);    /* memory.c */

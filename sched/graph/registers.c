@@ -49,6 +49,7 @@ static void use(struct pm_builder *builder, const struct definitions *definition
             .from = from->last,
             .to = waits,
             .distance = is_before,
+            .is_fresh = is_before && builder->fresh[number],
             .sort = is_data ? PM_THROUGH_DATA : PM_THROUGH_REGISTER,
             .is_hidden =
                 pm_is_hidden(builder, node->step, builder->graph->nodes[waits].step, is_before),

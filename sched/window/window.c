@@ -3,7 +3,7 @@
    Nodes are taken in the order of the program, and each goes through its whole life at once:
 
        fetched    slots a cycle; jumps that are taken and lines of code take time
-       allocated  in order: slots a cycle, and room in the window
+       allocated  in order: slots a cycle, room in the window, and among those that wait
        begun      each micro-operation in the first cycle, from when its operands are there, in
    which one of its units is free done       the latency after the last of them retired    in order:
    slots a cycle
@@ -32,6 +32,8 @@ enum {
     MOST_PERIOD = 24,
     HISTORY = 32, /* iterations that waits reach back, a power of two above the longest distance */
 };
+
+static const double golden_ratio = 0.6180339887498949;
 
 /* As fmax and ceil, but in line: this is where the time goes. */
 static inline double later(double a, double b) { return a > b ? a : b; }
@@ -86,6 +88,9 @@ struct core {
     struct flight *flights; /* a ring, a power of two */
     size_t oldest, youngest, flight_mask;
     double in_flight;
+    double *waiting; /* a heap, the earliest first: when those that wait will begin */
+    unsigned n_waiting;
+    unsigned entry, n_entries; /* of the loop: the first iteration of this one; begun so far */
     double first_allocation, last_result;
     double *node_units; /* of the node that is executed: where busy cycles of units are added up */
     struct pm_misses_under_way *misses; /* NULL: all loads hit */
@@ -196,6 +201,42 @@ static double execute(struct core *core, const struct pm_node *node, double read
     return begun;
 }
 
+/* ---- operations that wait for their operands ------------------------------------------------- */
+
+static void leave_first(struct core *core) {
+    double last = core->waiting[--core->n_waiting];
+    unsigned at = 0;
+    for (unsigned next = 1; next < core->n_waiting; at = next, next = 2 * at + 1) {
+        if (next + 1 < core->n_waiting && core->waiting[next + 1] < core->waiting[next])
+            next++;
+        if (last <= core->waiting[next])
+            break;
+        core->waiting[at] = core->waiting[next];
+    }
+    core->waiting[at] = last;
+}
+
+static void wait_until(struct core *core, double begun) {
+    unsigned at = core->n_waiting++;
+    for (; at > 0 && core->waiting[(at - 1) / 2] > begun; at = (at - 1) / 2)
+        core->waiting[at] = core->waiting[(at - 1) / 2];
+    core->waiting[at] = begun;
+}
+
+static bool waits(const struct core *core, const struct pm_node *node) {
+    return core->limits->scheduler > 0 && node->n_ways > 0 && !node->is_load;
+}
+
+/* Room for one more at *CYCLE, or later. */
+static void make_room_to_wait(struct core *core, double *cycle) {
+    while (core->n_waiting > 0 && core->waiting[0] <= *cycle)
+        leave_first(core);
+    if (core->n_waiting < core->limits->scheduler)
+        return;
+    *cycle = later(*cycle, core->waiting[0]);
+    leave_first(core);
+}
+
 /* ---- the life of a node ---------------------------------------------------------------------- */
 
 static void make_room(struct core *core, double slots, double *cycle) {
@@ -217,6 +258,8 @@ static double allocate(struct core *core, const struct pm_node *node) {
     if (node->fetch_cycles > 0 && limits->has_fetch)
         core->next_fetch = later(core->next_fetch, cycle) + node->fetch_cycles;
     make_room(core, node->slots, &cycle);
+    if (waits(core, node))
+        make_room_to_wait(core, &cycle);
     return pass(&core->allocation, limits->front_end_slots, node->slots, cycle);
 }
 
@@ -227,7 +270,8 @@ static double operands_ready(const struct core *core, const struct pm_node *node
     for (uint32_t e = node->first_edge; e < node->first_edge + node->n_edges; e++) {
         const struct pm_wait *wait = &graph->waits[e];
         if (wait->is_hidden || wait->distance > iteration ||
-            (wait->distance && !core->limits->carries))
+            (wait->distance && !core->limits->carries) ||
+            (wait->is_fresh && wait->distance > iteration - core->entry))
             continue;
         const double *begun =
             &core->begun[((iteration - wait->distance) & (HISTORY - 1)) * graph->n_nodes];
@@ -236,11 +280,32 @@ static double operands_ready(const struct core *core, const struct pm_node *node
     return ready;
 }
 
+/* ---- branches -------------------------------------------------------------------------------- */
+
+/* In such iterations, spread as evenly as can be (misses.c), that a SHARE of them is wrong. */
+static bool falls_on(double number, double phase, double share) {
+    double place = number * golden_ratio + phase;
+    return place - floor(place) < share;
+}
+
+static bool is_wrong(const struct core *core, const struct pm_node *node, unsigned iteration) {
+    const struct pm_wrong_branch *wrong = &core->limits->wrong[node->step];
+    double trips = core->limits->trips;
+    if (falls_on(iteration, golden_ratio * node->step, wrong->of_data))
+        return true;
+    bool is_last = trips > 0 && iteration + 1 >= core->n_entries * trips;
+    return is_last && falls_on(core->n_entries, 0, wrong->of_exits);
+}
+
 /* When the iteration's last node is retired. */
 static double run_iteration(struct core *core, unsigned iteration, double *unit_cycles) {
     const struct pm_dep_graph *graph = core->graph;
     double *begun = &core->begun[(iteration & (HISTORY - 1)) * graph->n_nodes];
     double retired = 0;
+    if (core->limits->trips > 0 && iteration >= core->n_entries * core->limits->trips) {
+        core->entry = iteration;
+        core->n_entries++;
+    }
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pm_node *node = &graph->nodes[i];
         double allocated = allocate(core, node);
@@ -254,10 +319,15 @@ static double run_iteration(struct core *core, unsigned iteration, double *unit_
         if (unit_cycles)
             core->node_units = &unit_cycles[i * PM_MACHINE_MAX_UNITS];
         begun[i] = execute(core, node, ready);
+        if (waits(core, node))
+            wait_until(core, begun[i]);
         if (core->misses && node->is_load && node->reference != PM_NONE)
             begun[i] = pm_load_begun(core->misses, &core->limits->misses[node->reference],
                                      iteration, begun[i]);
         double done = later(begun[i] + node->latency_cycles, allocated + 1);
+        if (core->limits->wrong && node->is_branch && is_wrong(core, node, iteration))
+            core->next_fetch =
+                later(core->next_fetch, done + core->limits->machine->mispredict_cycles - 1);
         core->last_result = later(core->last_result, done);
         retired = pass(&core->retirement, core->limits->retire_slots, node->slots, done);
         core->flights[core->youngest++ & core->flight_mask] = (struct flight){retired, node->slots};
@@ -308,6 +378,7 @@ static void prepare(struct core *core, const struct pm_dep_graph *graph) {
         n_flights *= 2;
     core->flights = pm_alloc(n_flights, sizeof *core->flights);
     core->flight_mask = n_flights - 1;
+    core->waiting = pm_alloc(core->limits->scheduler + 1, sizeof *core->waiting);
 }
 
 static struct pm_misses_under_way *misses_of(const struct pm_window_limits *limits) {
@@ -320,6 +391,17 @@ static struct pm_misses_under_way *misses_of(const struct pm_window_limits *limi
         misses->most[l] = most > PM_MOST_IN_FLIGHT ? PM_MOST_IN_FLIGHT : most;
     }
     return misses;
+}
+
+/* So many whole entries that the window is full in the second half of them. */
+static unsigned iterations_of_entries(const struct pm_dep_graph *graph,
+                                      const struct pm_window_limits *limits) {
+    double slots = fmax(1, limits->trips * graph->slots);
+    double entries = 2 * ceil(2 + limits->window_slots / slots);
+    double nodes = limits->trips * (double)graph->n_nodes;
+    entries = fmax(
+        4, fmin(entries * (limits->misses || limits->wrong ? 4 : 1), MOST_WITH_MISSES / nodes));
+    return (unsigned)ceil(entries * limits->trips);
 }
 
 void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
@@ -336,8 +418,12 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     unsigned most = limits->iterations > 0 ? (unsigned)ceil(limits->iterations) : MOST_ITERATIONS;
     if (limits->iterations > MOST_ITERATIONS)
         most = MOST_ITERATIONS;
-    if (core.misses && graph->n_nodes > MOST_WITH_MISSES / MOST_ITERATIONS)
+    bool repeats = !core.misses && !limits->wrong;
+    if (!repeats && graph->n_nodes > MOST_WITH_MISSES / MOST_ITERATIONS)
         most = (unsigned)fmax(LEAST_WITH_MISSES, MOST_WITH_MISSES / (double)graph->n_nodes);
+    bool has_entries = limits->trips > 0 && limits->carries && limits->iterations <= 0;
+    if (has_entries)
+        most = iterations_of_entries(graph, limits);
     struct end *ends = pm_alloc(most, sizeof *ends);
     unsigned n = 0, period = 0;
     while (n < most && period == 0) {
@@ -345,11 +431,13 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
         ends[n].allocated = core.allocation.cycle;
         if (n++ == 0)
             result->alone_cycles = core.last_result - core.first_allocation;
-        if (n >= LEAST_ITERATIONS && n % every == 0 && !core.misses)
+        if (n >= LEAST_ITERATIONS && n % every == 0 && repeats && !has_entries)
             period = find_period(ends, n, repeated, n >= full, limits->least_cycles);
     }
     double begin = core.first_allocation, end = ends[n - 1].retired;
     unsigned back = period ? period : n / 2;
+    if (has_entries)
+        back = n - (unsigned)ceil(core.n_entries / 2 * limits->trips);
     result->cycles = n > 1 ? (end - ends[n - 1 - back].retired) / back : end - begin;
     result->start_cycles = later(0, end + 1 - begin - n * result->cycles);
     if (limits->iterations > 0 && limits->iterations <= n)
@@ -358,6 +446,7 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
         result->unit_cycles[i] /= n;
     free(ends);
     free(core.misses);
+    free(core.waiting);
     free(core.units);
     free(core.begun);
     free(core.flights);

@@ -9,20 +9,31 @@
 #include "sched/graph/graph.h"
 #include "sched/window/misses.h"
 
+/* How often a branch is predicted wrongly. */
+struct pm_wrong_branch {
+    double of_data;  /* one on loaded data: a pass */
+    double of_exits; /* one that leaves the loop: an entry of the loop */
+};
+
 /* What limits the core; 0: nothing does. */
 struct pm_window_limits {
     double front_end_slots; /* allocated in a cycle */
     double fetch_slots;     /* fetched in a cycle, from one run of code without a taken jump */
     double retire_slots;    /* retired in a cycle */
     double window_slots;    /* in flight */
+    unsigned scheduler;     /* operations that wait for their operands; loads wait elsewhere */
     bool has_fetch;         /* jumps that are taken, and lines of code, take their time */
     bool has_units;
     bool carries;        /* iterations depend on each other */
     double least_cycles; /* a bound: an iteration takes no less; 0 unknown */
     double
         iterations; /* the path is passed so often; 0: until the time of an iteration is steady */
+    double trips; /* iterations of an entry, each of which begins anew what is_fresh; 0: endless */
     const struct pm_load_misses *misses; /* per reference of the path; NULL: all loads hit */
-    const struct pm_machine *machine;    /* with MISSES: how many can be under way */
+    /* Per step of the path: what is behind such a branch is allocated when it was executed and the
+       right way is there, `mispredict_cycles` later.  NULL: all are predicted rightly. */
+    const struct pm_wrong_branch *wrong;
+    const struct pm_machine *machine; /* with MISSES: how many can be under way */
 };
 
 struct pm_window_result {

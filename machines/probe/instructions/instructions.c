@@ -47,7 +47,7 @@ void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *form
                              struct pm_instruction_costs *costs) {
     memset(costs, 0, sizeof *costs);
     costs->issue_width = costs->median_error = costs->p90_error = costs->taken_jumps = NAN;
-    costs->window = costs->mispredict_cycles = costs->store_forward_cycles =
+    costs->window = costs->scheduler = costs->mispredict_cycles = costs->store_forward_cycles =
         costs->store_line_cycles = pm_estimate_unknown();
     for (size_t i = 0; i < forms->n_forms; i++)
         if (forms->forms[i].executes)
@@ -67,6 +67,7 @@ void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *form
     if (!pm_probe_goes_on(effort, "window, branches, store forwarding", 0.1))
         return;
     costs->window = pm_measure_window(clock);
+    costs->scheduler = pm_measure_scheduler(clock);
     costs->mispredict_cycles = pm_measure_mispredict(clock);
     costs->taken_jumps = pm_measure_taken_jumps(clock);
     costs->store_forward_cycles = pm_measure_store_forwarding(clock);

@@ -35,7 +35,8 @@ struct pm_instruction_costs {
     double median_error, p90_error; /* of |predicted / measured − 1| */
 
     /* The core. */
-    struct pm_estimate window; /* instructions in flight */
+    struct pm_estimate window;    /* instructions in flight */
+    struct pm_estimate scheduler; /* that wait for their operands */
     struct pm_estimate mispredict_cycles;
     struct pm_estimate
         store_forward_cycles;             /* low: the best case that was tried, high: the worst */

@@ -21,6 +21,7 @@ void pm_measure_units(struct pm_clock *clock, const struct pm_probe_effort *effo
 /* ---- window.c, branches.c, forwarding.c ------------------------------------------------------ */
 
 struct pm_estimate pm_measure_window(struct pm_clock *clock);
+struct pm_estimate pm_measure_scheduler(struct pm_clock *clock);
 struct pm_estimate pm_measure_mispredict(struct pm_clock *clock);
 double pm_measure_taken_jumps(struct pm_clock *clock);
 struct pm_estimate pm_measure_store_forwarding(struct pm_clock *clock);

@@ -1,10 +1,12 @@
-/* How many instructions are in flight.
+/* How many instructions are in flight, and how many of these can wait for their operands.
 
    A body is a chain of square roots that starts anew each time, then N short instructions.  As
    long as the chain of the next turn fits into the window while this one is under way, the two
    overlap, and a turn takes half of a chain or less; when it no longer fits, a turn takes all of
    it.  Where that changes, N and the chain are as long as the window (Wong, "Measuring reorder
-   buffer capacity", 2013, with two cache misses). */
+   buffer capacity", 2013, with two cache misses).
+
+   Where the short instructions wait for the chain themselves, it is as many as can wait. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,6 +29,8 @@ static const double MUCH_LESS = 0.8; /* between a half and all */
 static const char *const FILLINGS[] = {"nop dword ptr [rax]", "mov r11, rbx",
                                        "vmovaps xmm5, xmm13"};
 enum { N_FILLINGS = sizeof FILLINGS / sizeof *FILLINGS };
+
+static const char *const WAITING = "vaddsd xmm5, xmm0, xmm0";
 
 static double turn_cycles(struct pm_clock *clock, const char *instruction, unsigned filling) {
     const char **body = pm_alloc(CHAIN + filling, sizeof *body);
@@ -89,12 +93,20 @@ static struct pm_estimate middle_of(struct pm_estimate *windows, size_t n) {
     return windows[n_known / 2];
 }
 
+static struct pm_estimate search(struct pm_clock *clock, const char *instruction) {
+    struct pm_estimate searches[SEARCHES];
+    for (int k = 0; k < SEARCHES; k++)
+        searches[k] = search_window(clock, instruction);
+    return middle_of(searches, SEARCHES);
+}
+
 struct pm_estimate pm_measure_window(struct pm_clock *clock) {
-    struct pm_estimate windows[N_FILLINGS], searches[SEARCHES];
-    for (int i = 0; i < N_FILLINGS; i++) {
-        for (int k = 0; k < SEARCHES; k++)
-            searches[k] = search_window(clock, FILLINGS[i]);
-        windows[i] = middle_of(searches, SEARCHES);
-    }
+    struct pm_estimate windows[N_FILLINGS];
+    for (int i = 0; i < N_FILLINGS; i++)
+        windows[i] = search(clock, FILLINGS[i]);
     return middle_of(windows, N_FILLINGS);
+}
+
+struct pm_estimate pm_measure_scheduler(struct pm_clock *clock) {
+    return search(clock, WAITING);
 }

@@ -1,0 +1,107 @@
+/* What a loop carries from one entry to the next.
+
+   A sum that begins at zero for each row is carried from iteration to iteration, but not from row
+   to row: an out-of-order core works on several rows at a time.  A register is carried across
+   entries if, on some way from the loop's exits back to its header through the routine's other
+   code, its value hangs on what the loop defined.  What is loaded outside the loop hangs on its
+   address only if that hangs on more than additions (a list that goes on where the loop ended).
+
+   Places of loads and stores that an iteration shares with one before are others in the next entry
+   if the surrounding loop has a stride there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/graph/private.h"
+
+enum {
+    N_REGISTERS = PM_REGISTER_NONE,
+    HANGS = 1, /* on what the loop defined */
+    HARD = 2,  /* … by more than additions, moves and the like */
+};
+
+static bool is_simple(uint8_t op_class) {
+    return op_class == PM_OP_INT_ADD || op_class == PM_OP_INT_COMPARE ||
+           op_class == PM_OP_LOGICAL || op_class == PM_OP_SHIFT || op_class == PM_OP_MOVE_INT;
+}
+
+static void walk_block(const struct pm_structure *s, uint32_t block, uint8_t *hangs) {
+    const struct pm_block *b = &s->blocks[block];
+    for (uint32_t i = b->first_op; i < b->first_op + b->n_ops; i++) {
+        const struct pm_op *op = &s->ops[i];
+        uint8_t on = 0;
+        for (unsigned k = 0; k < PM_OP_N_USES; k++)
+            if (op->uses[k] != PM_REGISTER_NONE)
+                on |= hangs[op->uses[k]];
+        bool is_memory = pm_op_class_kind((enum pm_op_class)op->op_class) == 'm';
+        if (is_memory && !(on & HARD))
+            on = 0;
+        for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
+            if (op->defs[k] != PM_REGISTER_NONE)
+                hangs[op->defs[k]] = on;
+    }
+}
+
+/* What LOOP's own code and its inner loops' define. */
+static void find_defined(const struct pm_structure *s, const struct pm_routine *routine,
+                         uint32_t loop, uint8_t *defined) {
+    memset(defined, 0, N_REGISTERS);
+    for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++) {
+        const struct pm_block *block = &s->blocks[b];
+        if (!pm_is_in_loop(s, b, loop))
+            continue;
+        for (uint32_t i = block->first_op; i < block->first_op + block->n_ops; i++)
+            for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
+                if (s->ops[i].defs[k] != PM_REGISTER_NONE)
+                    defined[s->ops[i].defs[k]] |=
+                        is_simple(s->ops[i].op_class) ? HANGS : HANGS | HARD;
+    }
+}
+
+/* Joins FROM to INTO; whether that is more than it was. */
+static bool join(uint8_t *into, const uint8_t *from) {
+    bool more = false;
+    for (unsigned r = 0; r < N_REGISTERS; r++) {
+        more |= (from[r] & ~into[r]) != 0;
+        into[r] |= from[r];
+    }
+    return more;
+}
+
+void pm_find_fresh_registers(const struct pm_structure *s, uint32_t loop, bool *fresh) {
+    const struct pm_routine *routine = &s->routines[s->scopes[loop].routine];
+    uint8_t defined[N_REGISTERS], at_header[N_REGISTERS] = {0};
+    uint8_t *at = pm_alloc((size_t)routine->n_blocks * N_REGISTERS, 1);
+    find_defined(s, routine, loop, defined);
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++) {
+            const struct pm_edge *edge = &s->edges[e];
+            if (edge->from == PM_NONE || edge->to == PM_NONE)
+                continue;
+            uint8_t after[N_REGISTERS];
+            bool from_loop = pm_is_in_loop(s, edge->from, loop);
+            if (from_loop)
+                memcpy(after, defined, sizeof after);
+            else {
+                memcpy(after, &at[(size_t)(edge->from - routine->first_block) * N_REGISTERS],
+                       sizeof after);
+                walk_block(s, edge->from, after);
+            }
+            if (!pm_is_in_loop(s, edge->to, loop))
+                more |= join(&at[(size_t)(edge->to - routine->first_block) * N_REGISTERS], after);
+            else if (!from_loop)
+                join(at_header, after);
+        }
+    }
+    for (unsigned r = 0; r < N_REGISTERS; r++)
+        fresh[r] = !at_header[r];
+    free(at);
+}
+
+bool pm_is_fresh_place(const struct pm_structure *s, uint32_t reference) {
+    uint32_t group = s->references[reference].group;
+    if (group == PM_NONE || s->groups[group].n_strides < 2)
+        return false;
+    const struct pm_stride *outer = &s->groups[group].strides[1];
+    return outer->kind == PM_STRIDE_SYMBOLIC || (outer->kind == PM_STRIDE_CONSTANT && outer->bytes);
+}
