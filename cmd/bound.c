@@ -48,24 +48,12 @@ static bool is_chosen(const void *context, const struct pm_structure *structure,
     return false;
 }
 
-/* A program is no database. */
-static bool is_store(const char *path) {
-    static const char magic[] = "SQLite format 3";
-    char begin[sizeof magic] = "";
-    FILE *file = fopen(path, "rb");
-    bool is =
-        file && fread(begin, sizeof begin, 1, file) == 1 && memcmp(begin, magic, sizeof magic) == 0;
-    if (file)
-        fclose(file);
-    return is;
-}
-
 /* Stores, or a command. */
 static int take_arguments(struct bounding *b, const struct pm_command_line *line) {
-    if (line->n_arguments == 0 || !is_store(line->arguments[0]))
+    if (line->n_arguments == 0 || !pm_is_store(line->arguments[0]))
         return pm_measuring_check(&b->run, line->arguments);
     for (size_t i = 0; i < line->n_arguments; i++)
-        if (!is_store(line->arguments[i]))
+        if (!pm_is_store(line->arguments[i]))
             return pm_usage_error("bound", "%s is a store, %s is none: give stores, or a command",
                                   line->arguments[0], line->arguments[i]);
     b->stores = line->arguments;

@@ -33,6 +33,8 @@ int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_model(int argc, char **argv);
 int pm_cmd_schedule(int argc, char **argv);
 int pm_cmd_report(int argc, char **argv);
+int pm_cmd_explain(int argc, char **argv);
+int pm_cmd_diff(int argc, char **argv);
 int pm_cmd_scale(int argc, char **argv);
 int pm_cmd_query(int argc, char **argv);
 int pm_cmd_export(int argc, char **argv);

@@ -86,6 +86,22 @@ static const struct pm_command commands[] = {
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"explain",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                      [--source] [--source-dir FOLDER]... [--asm]\n"
+     "                      [--deps optimistic|pessimistic] [--time window|simple]\n"
+     "                      [--min-percent P] [--interpolate]\n"
+     "                      [--format table|json|csv] [--wide] STORE [LOOP]",
+     "all that is known of one loop, and what may be tried", pm_cmd_explain},
+    {"diff",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                   [--fields time|misses|counts|causes[,...]]\n"
+     "                   [--deps optimistic|pessimistic] [--time window|simple]\n"
+     "                   [--min-percent P] [--top N] [--interpolate]\n"
+     "                   [--format table|json|csv] [--wide] STORE STORE\n"
+     "       pmodel diff [-m MACHINE] [--set NAME=VALUE]... [--top N]\n"
+     "                   [--format table|json|csv] [--wide] PROGRAM PROGRAM",
+     "what a change of a program did to each loop, or what a compiler made otherwise", pm_cmd_diff},
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
      "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple]\n"

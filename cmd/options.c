@@ -192,6 +192,18 @@ int pm_read_time_model(const struct pm_option_use *use) {
     return 0;
 }
 
+int pm_read_dependences(const struct pm_option_use *use) {
+    enum pm_unknown_dependences *dependences = use->to;
+    if (strcmp(use->value, "optimistic") == 0)
+        *dependences = PM_DEPS_OPTIMISTIC;
+    else if (strcmp(use->value, "pessimistic") == 0)
+        *dependences = PM_DEPS_PESSIMISTIC;
+    else
+        return pm_usage_error(use->command, "--deps takes optimistic or pessimistic, not \"%s\"",
+                              use->value);
+    return 0;
+}
+
 bool pm_add_parameters(void *to, char *value, struct pm_error *err) {
     return pm_parameters_add(value, to, err);
 }

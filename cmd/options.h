@@ -83,9 +83,10 @@ int pm_read_options(struct pm_command_line *line, int argc, char **argv);
 /* ---- values of options that several commands have -------------------------------------------- */
 
 /* For PM_OPTION_VALUE; TO is what stands behind. */
-int pm_read_count(const struct pm_option_use *use);      /* unsigned, at least 1 */
-int pm_read_percent(const struct pm_option_use *use);    /* double, 0 to 100 */
-int pm_read_time_model(const struct pm_option_use *use); /* enum pm_time_model (sched/sched.h) */
+int pm_read_count(const struct pm_option_use *use);       /* unsigned, at least 1 */
+int pm_read_percent(const struct pm_option_use *use);     /* double, 0 to 100 */
+int pm_read_time_model(const struct pm_option_use *use);  /* enum pm_time_model (sched/sched.h) */
+int pm_read_dependences(const struct pm_option_use *use); /* enum pm_unknown_dependences */
 
 /* -P NAME=VALUE[,NAME=VALUE]..., for PM_OPTION_ADD; TO: struct pm_parameters. */
 bool pm_add_parameters(void *to, char *value, struct pm_error *err);

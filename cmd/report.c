@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
 #include "cmd/options.h"
+#include "cmd/predicting/predicting.h"
 #include "cmd/query/query.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
@@ -88,46 +89,6 @@ static void say_left_out(const struct request *request) {
     free(text);
 }
 
-/* ---- the profile at the size that was asked for ---------------------------------------------- */
-
-/* The profile; of a predicted one those of both ends of its intervals; of a measured one what was
-   timed and bounded, if anything was. */
-struct profiles_at_size {
-    struct pm_profile *profile, *ends[2];
-    struct pm_times *times;
-    struct pm_bounds *bounds;
-};
-
-static bool find_profiles(struct pm_program *program, const struct pm_parameters *at,
-                          struct profiles_at_size *found, struct pm_error *err) {
-    found->profile = pm_profile_at(program, at, err);
-    if (!found->profile)
-        return false;
-    const struct pm_parameters *size = &found->profile->parameters;
-    if (found->profile->predicted) {
-        if (!pm_profile_ends_at(program->structure, program->models, at,
-                                pm_heuristics.interval_level, found->ends, err))
-            return false;
-        for (int end = 0; end < 2; end++)
-            pm_program_interpolate(program, found->ends[end]);
-        return true;
-    }
-    found->times = pm_store_times(program->store, size, err);
-    found->bounds = pm_store_bounds(program->store, size, err);
-    return err->kind == PM_ERROR_NONE &&
-           (!found->times || pm_times_fit(found->times, program->structure, err)) &&
-           (!found->bounds || pm_bounds_fit(found->bounds, program->structure, err));
-}
-
-static void free_profiles(struct profiles_at_size *found) {
-    struct pm_profile *profiles[] = {found->profile, found->ends[0], found->ends[1]};
-    for (int i = 0; i < 3; i++)
-        if (profiles[i])
-            pm_profile_free(profiles[i]);
-    pm_times_free(found->times);
-    pm_bounds_free(found->bounds);
-}
-
 /* ---- --carried: which loops carry the misses of a run -----------------------------------------
  */
 
@@ -185,24 +146,6 @@ static bool report_threads(struct pm_store *store, const struct pm_profile *prof
 
 /* ---- predictions ----------------------------------------------------------------------------- */
 
-/* On one machine; NULL after an error. */
-static struct pm_prediction *predict_one(const struct request *request,
-                                         const struct pm_structure *structure,
-                                         const struct profiles_at_size *found,
-                                         const struct pm_machine *machine, struct pm_error *err) {
-    struct pm_prediction *prediction =
-        pm_predict(structure, found->profile, machine, &request->predict, err);
-    if (!prediction || !found->ends[0])
-        return prediction;
-    prediction->level = pm_heuristics.interval_level;
-    prediction->low = pm_predict(structure, found->ends[0], machine, &request->predict, err);
-    prediction->high = pm_predict(structure, found->ends[1], machine, &request->predict, err);
-    if (prediction->low && prediction->high)
-        return prediction;
-    pm_prediction_free(prediction);
-    return NULL;
-}
-
 /* Where the time of the largest run went of which that is known, else that it is not. */
 static bool warn_of_outside(const struct pm_program *program, struct pm_warnings *warnings,
                             struct pm_error *err) {
@@ -221,12 +164,13 @@ static bool warn_of_outside(const struct pm_program *program, struct pm_warnings
 
 /* On all machines, at all sizes: PREDICTIONS[machine * n_sizes + size]. */
 static bool predict_all(const struct request *request, const struct pm_program *program,
-                        const struct profiles_at_size *found,
+                        const struct pm_profiles_at *found,
                         struct pm_sized_prediction *predictions, struct pm_error *err) {
     for (size_t i = 0; i < request->on.n_machines * request->n_sizes; i++) {
-        const struct profiles_at_size *at = &found[i % request->n_sizes];
-        struct pm_prediction *prediction = predict_one(
-            request, program->structure, at, request->on.machines[i / request->n_sizes], err);
+        const struct pm_profiles_at *at = &found[i % request->n_sizes];
+        struct pm_prediction *prediction =
+            pm_predict_at(program->structure, at, request->on.machines[i / request->n_sizes],
+                          &request->predict, err);
         predictions[i] = (struct pm_sized_prediction){prediction, at->times, at->bounds};
         if (!prediction)
             return false;
@@ -246,7 +190,7 @@ static bool predict_all(const struct request *request, const struct pm_program *
 }
 
 static bool warn_all(const struct request *request, const struct pm_program *program,
-                     const struct profiles_at_size *found,
+                     const struct pm_profiles_at *found,
                      const struct pm_sized_prediction *predictions, struct pm_warnings *warnings,
                      struct pm_error *err) {
     struct pm_answer answer = {program->structure, program->models, NULL};
@@ -265,7 +209,7 @@ static bool warn_all(const struct request *request, const struct pm_program *pro
 }
 
 static bool report_predictions(const struct request *request, const struct pm_program *program,
-                               const struct profiles_at_size *found, struct pm_error *err) {
+                               const struct pm_profiles_at *found, struct pm_error *err) {
     size_t n = request->on.n_machines * request->n_sizes;
     struct pm_sized_prediction *predictions = pm_alloc(n, sizeof *predictions);
     struct pm_warnings warnings = {0};
@@ -285,10 +229,10 @@ static bool report_predictions(const struct request *request, const struct pm_pr
 
 static bool report_sizes(struct request *request, struct pm_program *program,
                          struct pm_error *err) {
-    struct profiles_at_size *found = pm_alloc(request->n_sizes, sizeof *found);
+    struct pm_profiles_at *found = pm_alloc(request->n_sizes, sizeof *found);
     bool ok = true;
     for (size_t s = 0; ok && s < request->n_sizes; s++)
-        ok = find_profiles(program, &request->sizes[s], &found[s], err) &&
+        ok = pm_find_profiles(program, &request->sizes[s], &found[s], err) &&
              keep_machines(request, program, found[s].profile, err);
     if (ok && request->threads && found[0].profile->predicted)
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
@@ -300,7 +244,7 @@ static bool report_sizes(struct request *request, struct pm_program *program,
         ok = pm_print_fits_of_loops(program, &found[0].profile->parameters, &request->on,
                                     &request->options, err);
     for (size_t s = 0; s < request->n_sizes; s++)
-        free_profiles(&found[s]);
+        pm_free_profiles(&found[s]);
     free(found);
     return ok;
 }
@@ -323,18 +267,6 @@ static bool report(struct request *request, const char *store_path, struct pm_er
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
-
-static int read_dependences(const struct pm_option_use *use) {
-    struct request *request = use->to;
-    if (strcmp(use->value, "optimistic") == 0)
-        request->predict.dependences = PM_DEPS_OPTIMISTIC;
-    else if (strcmp(use->value, "pessimistic") == 0)
-        request->predict.dependences = PM_DEPS_PESSIMISTIC;
-    else
-        return pm_usage_error("report", "--deps takes optimistic or pessimistic, not \"%s\"",
-                              use->value);
-    return 0;
-}
 
 /* -P N=64,128 or -P A=1,B=2, or both: a new name begins another list.  TO: struct pm_size_design.
  */
@@ -392,7 +324,7 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
-        PM_OPTION_VALUE("deps", 0, read_dependences, &request),
+        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("threads", 0, &request.threads),

@@ -20,6 +20,8 @@
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
 #include "machines/probe/loops/loops.h"
+#include "report/diff/diff.h"
+#include "report/explain/explain.h"
 #include "report/export/export.h"
 #include "report/options.h"
 #include "report/query/query.h"
@@ -157,6 +159,11 @@ void pm_report_schedules(FILE *out, const struct pm_schedules_report *report,
 void pm_report_schedule(FILE *out, const struct pm_schedules_report *report,
                         const struct pm_path_detail *detail,
                         const struct pm_report_options *options);
+
+/* The first of these alone. */
+void pm_report_instructions(FILE *out, const struct pm_schedules_report *report,
+                            const struct pm_path_detail *detail,
+                            const struct pm_report_options *options);
 
 /* `pmodel loops --time`: innermost loops with the cycles of an iteration, measured alone, or why
    they were not. */

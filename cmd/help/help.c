@@ -24,6 +24,8 @@ static const struct {
     {"schedule", "pmodel schedule -m r12000 heat.pmdb step/4"},
     {"report", "pmodel report heat.pmdb -m r12000 -P N=64,128,256    # sizes side by side\n"
                "pmodel report heat.pmdb -m r12000 --tree --fields +L1/ki"},
+    {"explain", "pmodel explain heat.pmdb step/4 -m r12000 -P N=256    # all of one loop"},
+    {"diff", "pmodel diff before.pmdb after.pmdb -m r12000 -P N=256"},
     {"scale", "pmodel scale heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'"},
     {"query", "pmodel query heat.pmdb -P N=256 --hit-ratio 0.95    # the smallest cache for it"},
     {"export", "pmodel export --histograms -s heat.pmdb -P N=64 >heat.json"},

@@ -60,8 +60,7 @@ static bool print_machine(struct pm_program *program, const struct pm_query_surf
     return ok;
 }
 
-/* The parameters of AT but NAME. */
-static struct pm_parameters without(const struct pm_parameters *at, const char *name) {
+struct pm_parameters pm_parameters_without(const struct pm_parameters *at, const char *name) {
     struct pm_parameters rest = {0};
     for (size_t i = 0; i < at->n; i++)
         if (strcmp(at->names[i], name) != 0)
@@ -77,7 +76,8 @@ bool pm_print_fits_of_loops(struct pm_program *program, const struct pm_paramete
     for (size_t p = 0; ok && p < measured->n; p++) {
         if (!pm_query_depends_on(program->models, measured->names[p]))
             continue;
-        struct pm_parameters fixed = without(at->n ? at : measured, measured->names[p]);
+        struct pm_parameters fixed =
+            pm_parameters_without(at->n ? at : measured, measured->names[p]);
         struct pm_query_surface surface;
         ok = pm_query_find_surface(program, &fixed, NULL, NULL, &surface, err);
         for (size_t m = 0; m < on->n_machines && ok; m++)

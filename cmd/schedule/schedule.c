@@ -34,17 +34,6 @@ static void source_close(struct source *source) {
 
 /* ---- programs and stores --------------------------------------------------------------------- */
 
-static bool is_store(const char *path) {
-    static const char magic[] = "SQLite format 3";
-    char begin[sizeof magic] = "";
-    FILE *file = fopen(path, "re");
-    bool is = file && fread(begin, 1, sizeof magic, file) == sizeof magic &&
-              memcmp(begin, magic, sizeof magic) == 0;
-    if (file)
-        fclose(file);
-    return is;
-}
-
 static bool open_store(const struct request *request, struct source *source, struct pm_error *err) {
     struct pm_store *store = pm_store_open(request->path, PM_STORE_READ, err);
     struct pm_parameters *runs = NULL;
@@ -207,8 +196,8 @@ static bool schedule(struct request *request, struct pm_error *err) {
              open_program(bare.path, &source, err);
         ok = ok && pm_bare_code_trim(&bare, source.structure, err);
     } else {
-        ok = is_store(request->path) ? open_store(request, &source, err)
-                                     : open_program(request->path, &source, err);
+        ok = pm_is_store(request->path) ? open_store(request, &source, err)
+                                        : open_program(request->path, &source, err);
     }
     ok = ok && show(request, &source, err);
     source_close(&source);

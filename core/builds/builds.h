@@ -70,6 +70,31 @@ void pm_structure_match_free(struct pm_structure_match *match); /* NULL is allow
 /* "its control flow is another" and so on, for people. */
 const char *pm_mismatch_text(enum pm_mismatch mismatch);
 
+/* ---- scopes side by side, for people (pairs.c) ------------------------------------------------
+ */
+
+/* By what two scopes of two builds are taken to be the same, the surest first. */
+enum pm_pairing {
+    PM_PAIRED_BY_KEY = 0,
+    PM_PAIRED_BY_PATH,  /* the key without names of files: the source was renamed */
+    PM_PAIRED_BY_PLACE, /* the same line of the same routine, wherever it was inlined and nested */
+    PM_PAIRED_BY_DATA,  /* innermost loops that load and store the same objects, of the same routine
+                           or else of any: it was rewritten, or the routine renamed */
+    PM_N_PAIRINGS,
+};
+
+/* All but the first only where there is one such scope in each that is not in a pair yet. */
+struct pm_scope_pairs {
+    uint32_t *b_of_a, *a_of_b; /* by scope; PM_NONE: none */
+    uint8_t *by;               /* by scope of A: enum pm_pairing */
+};
+
+/* Pairs scopes of A for which WANTED_A holds with such of B.  Freed by pm_scope_pairs_free. */
+struct pm_scope_pairs pm_scope_pairs_make(const struct pm_structure *a, const bool *wanted_a,
+                                          const struct pm_structure *b, const bool *wanted_b);
+void pm_scope_pairs_free(struct pm_scope_pairs *pairs);
+const char *pm_pairing_word(enum pm_pairing pairing); /* "key" */
+
 /* ---- how much work a run of another build did, in the numbers of the store's structure (work.c)
  */
 

@@ -32,6 +32,18 @@ static const char schema[] =
     "CREATE TABLE model (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER,"
     " quantity TEXT, formula TEXT, relative_error REAL);";
 
+/* A program is no database. */
+bool pm_is_store(const char *path) {
+    static const char magic[] = "SQLite format 3";
+    char begin[sizeof magic] = "";
+    FILE *file = fopen(path, "re");
+    bool is = file && fread(begin, 1, sizeof magic, file) == sizeof magic &&
+              memcmp(begin, magic, sizeof magic) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
 /* ---- statements ------------------------------------------------------------------ */
 
 bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *err) {

@@ -82,6 +82,8 @@ enum pm_store_mode {
     PM_STORE_CREATE, /* read and write, made if absent */
 };
 
+/* Does the file of PATH begin as a store does? */
+bool pm_is_store(const char *path);
 struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct pm_error *err);
 void pm_store_close(struct pm_store *store);
 

@@ -63,7 +63,8 @@ static bool is_library(const struct pm_structure *structure, const struct pm_sco
            scope != &structure->scopes[structure->modules[0].scope];
 }
 
-static uint64_t hash_look(const struct pm_structure *structure, const struct pm_scope *scope) {
+static uint64_t hash_look(const struct pm_structure *structure, const struct pm_scope *scope,
+                          bool with_files) {
     const char *name = lasting_name(structure, scope), *file = "";
     size_t length = strlen(name);
     uint64_t line = 0;
@@ -75,7 +76,7 @@ static uint64_t hash_look(const struct pm_structure *structure, const struct pm_
         line = relative_line(structure, scope, scope->call_file, scope->call_file_line);
     else if (scope->kind == PM_SCOPE_LOOP)
         line = relative_line(structure, scope, scope->file, scope->line_first);
-    if (scope->kind == PM_SCOPE_ROUTINE || scope->kind == PM_SCOPE_LOOP)
+    if (with_files && (scope->kind == PM_SCOPE_ROUTINE || scope->kind == PM_SCOPE_LOOP))
         file = pm_base_name(scope->file);
     uint64_t parts[4] = {scope->kind, line, XXH3_64bits(name, length),
                          XXH3_64bits(file, strlen(file))};
@@ -90,20 +91,38 @@ uint64_t *pm_structure_source_keys(const struct pm_structure *structure) {
         while (scope->kind == PM_SCOPE_LOOP && around != PM_NONE &&
                structure->scopes[around].kind == PM_SCOPE_LOOP)
             around = structure->scopes[around].parent;
-        uint64_t parts[3] = {around == PM_NONE ? 0 : keys[around], hash_look(structure, scope),
-                             scope->depth};
+        uint64_t parts[3] = {around == PM_NONE ? 0 : keys[around],
+                             hash_look(structure, scope, true), scope->depth};
         keys[i] = XXH3_64bits(parts, sizeof parts);
     }
     return keys;
 }
 
-void pm_structure_assign_keys(struct pm_structure *structure) {
+uint64_t *pm_structure_place_keys(const struct pm_structure *structure) {
+    uint64_t *keys = pm_alloc(structure->n_scopes, sizeof *keys);
+    for (size_t i = 0; i < structure->n_scopes; i++) { /* parents come before their children */
+        const struct pm_scope *scope = &structure->scopes[i];
+        uint32_t code = (uint32_t)i;
+        while (code != PM_NONE && structure->scopes[code].kind == PM_SCOPE_LOOP)
+            code = structure->scopes[code].parent;
+        const char *name = code == PM_NONE ? "" : lasting_name(structure, &structure->scopes[code]);
+        uint64_t line = scope->kind == PM_SCOPE_LOOP
+                            ? relative_line(structure, scope, scope->file, scope->line_first)
+                            : 0;
+        uint64_t parts[3] = {scope->kind, line, XXH3_64bits(name, strlen(name))};
+        keys[i] = *name ? XXH3_64bits(parts, sizeof parts) : 0;
+    }
+    return keys;
+}
+
+/* KEYS (n_scopes values). */
+static void make_keys(const struct pm_structure *structure, bool with_files, uint64_t *keys) {
     size_t n = structure->n_scopes;
     struct sibling *siblings = pm_alloc(n, sizeof *siblings);
     uint64_t *ordinals = pm_alloc(n, sizeof *ordinals), *looks = pm_alloc(n, sizeof *looks);
     for (size_t i = 0; i < n; i++) {
         const struct pm_scope *scope = &structure->scopes[i];
-        looks[i] = hash_look(structure, scope);
+        looks[i] = hash_look(structure, scope, with_files);
         siblings[i] = (struct sibling){scope->parent, (uint32_t)i, looks[i],
                                        (scope->flags & PM_SCOPE_REMAINDER) != 0};
     }
@@ -113,12 +132,25 @@ void pm_structure_assign_keys(struct pm_structure *structure) {
             siblings[i].look == siblings[i - 1].look)
             ordinals[siblings[i].scope] = ordinals[siblings[i - 1].scope] + 1;
     for (size_t i = 0; i < n; i++) { /* parents come before their children */
-        struct pm_scope *scope = &structure->scopes[i];
-        uint64_t above = scope->parent == PM_NONE ? 0 : structure->scopes[scope->parent].key;
-        uint64_t parts[3] = {above, looks[i], ordinals[i]};
-        scope->key = XXH3_64bits(parts, sizeof parts);
+        uint32_t parent = structure->scopes[i].parent;
+        uint64_t parts[3] = {parent == PM_NONE ? 0 : keys[parent], looks[i], ordinals[i]};
+        keys[i] = XXH3_64bits(parts, sizeof parts);
     }
     free(siblings);
     free(ordinals);
     free(looks);
+}
+
+void pm_structure_assign_keys(struct pm_structure *structure) {
+    uint64_t *keys = pm_alloc(structure->n_scopes, sizeof *keys);
+    make_keys(structure, true, keys);
+    for (size_t i = 0; i < structure->n_scopes; i++)
+        structure->scopes[i].key = keys[i];
+    free(keys);
+}
+
+uint64_t *pm_structure_path_keys(const struct pm_structure *structure) {
+    uint64_t *keys = pm_alloc(structure->n_scopes, sizeof *keys);
+    make_keys(structure, false, keys);
+    return keys;
 }

@@ -154,6 +154,11 @@ void pm_structure_assign_keys(struct pm_structure *structure);
    A loop's is that of its line and depth in the routine or inlined code that it is written in, so
    that it does not hang on which line loops around it begin in. */
 uint64_t *pm_structure_source_keys(const struct pm_structure *structure);
+/* For each scope a key as `key`, but without the names of files; owned by the caller. */
+uint64_t *pm_structure_path_keys(const struct pm_structure *structure);
+/* For each scope a key of the routine or inlined callee that it is written in and its line there,
+   wherever that was inlined; 0: that has no name.  Owned by the caller. */
+uint64_t *pm_structure_place_keys(const struct pm_structure *structure);
 /* False if the routine's name was made up from its address. */
 bool pm_has_symbol(const struct pm_routine *routine);
 

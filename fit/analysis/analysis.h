@@ -7,6 +7,7 @@
 #include "fit/analysis/carried.h"
 #include "fit/analysis/counts.h"
 #include "fit/analysis/coverage.h"
+#include "fit/analysis/explain/explain.h"
 #include "fit/analysis/flagged.h"
 #include "fit/analysis/hierarchy.h"
 #include "fit/analysis/model_rows.h"

@@ -35,6 +35,7 @@ static struct pm_carried_row *add_row(struct collection *c, uint32_t group) {
         .destination = folded(c, c->structure->groups[group].scope),
         .object = c->structure->groups[group].object,
         .is_irregular = (c->structure->groups[group].flags & PM_GROUP_IRREGULAR) != 0,
+        .group = c->report->by_group ? group : PM_NONE,
     };
     return row;
 }
@@ -98,6 +99,8 @@ static int compare_what(const void *a, const void *b) {
         order = strcmp(x->object ? x->object : "", y->object ? y->object : "");
     if (order == 0)
         order = PM_COMPARE(x->is_irregular, y->is_irregular);
+    if (order == 0)
+        order = PM_COMPARE(x->group, y->group);
     return order;
 }
 

@@ -33,6 +33,7 @@ struct pm_carried_report {
     const struct pm_run_patterns *patterns;   /* of the same run; fit the structure */
     const struct pm_machine *const *machines; /* the run has the block sizes of all their levels */
     size_t n_machines;
+    bool by_group; /* what several groups do to the same data stays apart */
 };
 
 struct pm_carried_row {
@@ -44,6 +45,7 @@ struct pm_carried_row {
                                                      them; nowhere: not known */
     const char *object;                               /* what the group accesses; NULL unknown */
     bool is_irregular; /* the group's addresses follow from data: `x[index[i]]` */
+    uint32_t group;                                   /* by_group; else PM_NONE */
     double misses[PM_MAX_LEVELS];
     double cycles; /* that they cost, of all levels */
     double

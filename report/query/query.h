@@ -3,6 +3,7 @@
 #ifndef PM_REPORT_QUERY_H
 #define PM_REPORT_QUERY_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -88,5 +89,10 @@ void pm_query_report_range(struct pm_query_report *report, const struct pm_query
 
 void pm_report_query(FILE *out, const struct pm_query_report *report,
                      const struct pm_report_options *options);
+
+/* Of PM_QUERY_FITS, one part on one machine: its rows alone, and as an array. */
+void pm_report_fits_of_one(FILE *out, const struct pm_query_report *report,
+                           const struct pm_report_options *options);
+json_t *pm_fits_json_of_one(const struct pm_query_report *report);
 
 #endif

@@ -183,17 +183,15 @@ static void add_fits(struct fits_table *t, const struct pm_query_report *report,
         add_fits_row(t, limit);
 }
 
-static void print_fits(FILE *out, const struct pm_query_report *report,
+/* COLUMNS: names of fields, `up_to` among them. */
+static void write_fits(FILE *out, const struct pm_query_report *report, const char *columns,
                        const struct pm_report_options *options) {
-    struct fits_table t = {
-        .table = pm_text_table_new(),
-        .fields = pm_fields_named(
-            pm_fits_fields,
-            has_several_machines(report)
-                ? "part source machine cache up_to spread share_of_accesses distance_blocks object"
-                : "part source cache up_to spread share_of_accesses distance_blocks object")};
+    struct fits_table t = {.table = pm_text_table_new(),
+                           .fields = pm_fields_named(pm_fits_fields, columns)};
     char *title = pm_sprintf("%s UP TO", report->solved);
-    t.fields.fields[t.fields.n_fields - 5].header = title;
+    for (size_t i = 0; i < t.fields.n_fields; i++)
+        if (strcmp(t.fields.fields[i].name, "up_to") == 0)
+            t.fields.fields[i].header = title;
     pm_fields_columns(t.table, t.fields);
     for (size_t p = 0; p < report->parts->n_parts; p++)
         for (size_t c = 0; c < report->caches->n_caches; c++)
@@ -202,6 +200,21 @@ static void print_fits(FILE *out, const struct pm_query_report *report,
     pm_text_table_free(t.table);
     free(t.fields.fields);
     free(title);
+}
+
+void pm_report_fits_of_one(FILE *out, const struct pm_query_report *report,
+                           const struct pm_report_options *options) {
+    write_fits(out, report, "cache up_to share_of_accesses object distance_blocks", options);
+}
+
+static void print_fits(FILE *out, const struct pm_query_report *report,
+                       const struct pm_report_options *options) {
+    write_fits(out, report,
+               has_several_machines(report)
+                   ? "part source machine cache up_to spread share_of_accesses distance_blocks "
+                     "object"
+                   : "part source cache up_to spread share_of_accesses distance_blocks object",
+               options);
     pm_print_note(
         out, options,
         "Up to this %s so many of the loop's accesses still find their data in the level, because "

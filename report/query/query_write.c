@@ -444,6 +444,13 @@ static json_t *fits_json(const struct pm_query_report *report, size_t part, size
     return object;
 }
 
+json_t *pm_fits_json_of_one(const struct pm_query_report *report) {
+    json_t *array = json_array();
+    for (size_t c = 0; c < report->caches->n_caches; c++)
+        json_array_append_new(array, fits_json(report, 0, c));
+    return array;
+}
+
 static void write_json(FILE *out, const struct pm_query_report *report,
                        const struct pm_report_options *options) {
     static const char *const questions[] = {"misses", "cache", "size", "fits"};

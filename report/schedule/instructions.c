@@ -91,9 +91,9 @@ static uint64_t units_used(const struct pm_dep_graph *graph) {
     return used;
 }
 
-static void write_instructions(FILE *out, const struct pm_schedules_report *report,
-                               const struct pm_path_detail *detail,
-                               const struct pm_report_options *options) {
+void pm_report_instructions(FILE *out, const struct pm_schedules_report *report,
+                            const struct pm_path_detail *detail,
+                            const struct pm_report_options *options) {
     const struct pm_structure *structure = report->structure;
     const struct pm_path_step *steps = &report->schedules->steps[0];
     const struct pm_dep_graph *graph = detail->graph;
@@ -178,6 +178,6 @@ void pm_report_schedule(FILE *out, const struct pm_schedules_report *report,
     pm_print_title(out, options, "%s (%s) on %s", label, source, report->machine->title);
     free(label);
     free(source);
-    write_instructions(out, report, detail, options);
+    pm_report_instructions(out, report, detail, options);
     write_holds(out, report, &item->schedule, options);
 }

@@ -96,7 +96,7 @@ check "two has models" clean pmodel fit two.pmdb
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report scale query export validate machines doctor; do
+for command in flags loops plan run instrument fit model report explain diff scale query export validate machines doctor; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -313,6 +313,25 @@ golden report.classes.txt pmodel report -m r12000 classes.pmdb
 golden report.builds.txt pmodel report -m r12000 -P N=40 fixed.pmdb
 golden report.builds.predicted.txt pmodel report -m r12000 -P N=80 fixed.pmdb
 
+# ---- explain -----------------------------------------------------------------------------------------
+
+formats explain pmodel explain -m r12000 -P N=96 nest.pmdb stencil
+golden explain.hottest.txt pmodel explain -m itanium2 nest.pmdb
+golden explain.carried.txt pmodel explain -m r12000 --source --source-dir . carry.pmdb stencil
+golden explain.carried.json pmodel explain -m r12000 --format json carry.pmdb gather
+golden explain.bytes.txt pmodel explain -m ./own.conf bytes.pmdb
+golden explain.counts_only.txt pmodel explain -m r12000 counts.pmdb
+golden explain.two.txt pmodel explain -m icelake-sp -P A=100,B=200 two.pmdb
+golden explain.asm.txt pmodel explain -m icelake-sp --asm --interpolate nest.pmdb triangle
+
+# ---- diff --------------------------------------------------------------------------------------------
+
+measure nest3 -m r12000 -P N=24,40 -- ./nest3 '{N}'
+formats diff pmodel diff -m r12000 -P N=40 nest.pmdb nest3.pmdb
+golden diff.fields.txt pmodel diff -m r12000 --fields misses,counts,causes --top 3 nest.pmdb nest3.pmdb
+formats diff.code pmodel diff -m icelake-sp ./nest ./nest3
+golden diff.code.bare.txt pmodel diff ./nest ./bare
+
 # ---- query -------------------------------------------------------------------------------------------
 
 formats query.misses pmodel query -P N=96 --cache 4K,16K,64K nest.pmdb
@@ -407,7 +426,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report scale query export validate; do
+for command in loops plan run instrument fit model report explain diff scale query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done
@@ -499,6 +518,12 @@ golden error.report.sort.txt pmodel report -m r12000 --sort lop nest.pmdb
 golden error.report.tree.txt pmodel report -m r12000 --tree -P N=24,32 nest.pmdb
 golden error.report.tree.json pmodel report -m r12000 --tree --format json nest.pmdb
 golden error.report.sizes.txt pmodel report -m r12000 --fits -P N=24,32 nest.pmdb
+golden error.explain.loop.txt pmodel explain -m r12000 nest.pmdb stencli/2
+golden error.explain.machine.txt pmodel explain nest.pmdb
+golden error.diff.mixed.txt pmodel diff -m r12000 nest.pmdb ./nest
+golden error.diff.machine.txt pmodel diff nest.pmdb nest3.pmdb
+golden error.diff.fields.txt pmodel diff -m r12000 --fields speed nest.pmdb nest3.pmdb
+golden error.explain.never.txt pmodel explain -m r12000 nest.pmdb deregister_tm_clones
 golden error.report.top.txt pmodel report --top few nest.pmdb
 sed 's/clock_mhz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf
 golden error.report.machine_file.txt pmodel report -m ./bad.conf nest.pmdb

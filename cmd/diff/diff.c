@@ -1,0 +1,148 @@
+/* `pmodel diff`: two builds of a program, before and after a change. */
+#include "cmd/diff/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/explain/explain.h"
+#include "cmd/options.h"
+#include "cmd/predicting/predicting.h"
+#include "report/report.h"
+
+struct request {
+    const char *before, *after;
+    struct pm_parameters at;
+    struct pm_machine_list on;
+    struct pm_predict_options predict;
+    struct pm_report_options options;
+    struct pm_diff_report fields; /* only which are shown */
+    bool interpolate;
+};
+
+static struct pm_diff_side side_of(const struct pm_predicted *predicted, const char *name) {
+    return (struct pm_diff_side){.name = name,
+                                 .structure = predicted->program.structure,
+                                 .prediction = predicted->predictions[0]};
+}
+
+static bool read_runs(const char *path, struct pm_parameters **runs, size_t *n,
+                      struct pm_error *err) {
+    struct pm_store *store = pm_store_open(path, PM_STORE_READ, err);
+    bool ok = store && pm_store_runs(store, runs, n, err);
+    pm_store_close(store);
+    return ok;
+}
+
+/* AT: as asked for, else the largest size that was measured in both, if there is one. */
+static bool find_size(const struct request *request, struct pm_parameters *at,
+                      struct pm_error *err) {
+    struct pm_parameters *before = NULL, *after = NULL;
+    size_t n_before = 0, n_after = 0;
+    *at = request->at;
+    bool ok = at->n || (read_runs(request->before, &before, &n_before, err) &&
+                        read_runs(request->after, &after, &n_after, err));
+    for (size_t i = n_before; at->n == 0 && i-- > 0;)
+        for (size_t k = 0; at->n == 0 && k < n_after; k++)
+            if (pm_parameters_equal(&before[i], &after[k]))
+                *at = before[i];
+    free(before);
+    free(after);
+    return ok;
+}
+
+static bool diff_stores(const struct request *request, struct pm_error *err) {
+    struct pm_predicted before = {0}, after = {0};
+    struct pm_parameters at;
+    struct pm_predicting predicting = {.store_path = request->before,
+                                       .at = &at,
+                                       .on = &request->on,
+                                       .options = &request->predict,
+                                       .interpolate = request->interpolate};
+    bool ok = find_size(request, &at, err) && pm_predicted_make(&predicting, &before, err);
+    predicting.store_path = request->after;
+    ok = ok && pm_predicted_make(&predicting, &after, err);
+    if (ok) {
+        struct pm_diff_report report = request->fields;
+        report.before = side_of(&before, request->before);
+        report.after = side_of(&after, request->after);
+        bool *rows_before = pm_rows_named(report.before.structure, NULL, request->before, err);
+        bool *rows_after = pm_rows_named(report.after.structure, NULL, request->after, err);
+        struct pm_scope_pairs pairs = pm_scope_pairs_make(report.before.structure, rows_before,
+                                                          report.after.structure, rows_after);
+        report.pairs = &pairs;
+        pm_report_diff(stdout, &report, &request->options);
+        pm_scope_pairs_free(&pairs);
+        free(rows_before);
+        free(rows_after);
+    }
+    pm_predicted_free(&before);
+    pm_predicted_free(&after);
+    return ok;
+}
+
+static bool diff(const struct request *request, struct pm_error *err) {
+    if (pm_is_store(request->before))
+        return diff_stores(request, err);
+    return pm_diff_code(request->before, request->after,
+                        request->on.n_machines ? request->on.machines[0] : NULL, &request->options,
+                        err);
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static bool add_field(void *to, char *name, struct pm_error *err) {
+    struct pm_diff_report *fields = to;
+    bool *field = strcmp(name, "time") == 0     ? &fields->time
+                  : strcmp(name, "misses") == 0 ? &fields->misses
+                  : strcmp(name, "counts") == 0 ? &fields->counts
+                  : strcmp(name, "causes") == 0 ? &fields->causes
+                                                : NULL;
+    if (!field)
+        return pm_fail(err, "--fields takes time, misses, counts and causes, not \"%.100s\"", name);
+    *field = true;
+    return true;
+}
+
+static int check(const struct request *request) {
+    bool is_store = pm_is_store(request->before);
+    if (is_store != pm_is_store(request->after))
+        return pm_usage_error("diff", "%s is a store, %s is none: give two stores, or two programs",
+                              is_store ? request->before : request->after,
+                              is_store ? request->after : request->before);
+    if (request->on.n_machines > 1 || (is_store && request->on.n_machines == 0))
+        return pm_usage_error("diff", "give one machine (-m)");
+    if (!is_store && request->at.n)
+        return pm_usage_error("diff", "-P is for stores: programs have no runs");
+    return 0;
+}
+
+int pm_cmd_diff(int argc, char **argv) {
+    struct request request = {.options = pm_default_report_options()};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTIONS_MACHINES(&request.on),
+        PM_OPTION_LIST("fields", 0, add_field, &request.fields),
+        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
+        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
+        PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
+        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
+        {0},
+    };
+    struct pm_command_line line = {.command = "diff", .options = options, .show = &request.options};
+    struct pm_error err = {0};
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0 && line.n_arguments != 2)
+        status = pm_usage_error("diff", "give two stores, or two programs: before and after");
+    if (status == 0) {
+        const struct pm_diff_report *fields = &request.fields;
+        request.before = line.arguments[0];
+        request.after = line.arguments[1];
+        request.fields.time |= !fields->misses && !fields->counts && !fields->causes;
+        status = check(&request);
+    }
+    if (status == 0 && !diff(&request, &err))
+        status = pm_complain(&err);
+    pm_free_machines(&request.on);
+    return status;
+}
