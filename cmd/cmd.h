@@ -48,6 +48,7 @@ int pm_cmd_export(int argc, char **argv);
 int pm_cmd_validate(int argc, char **argv);
 int pm_cmd_machines(int argc, char **argv);
 int pm_cmd_probe(int argc, char **argv);
+int pm_cmd_doctor(int argc, char **argv);
 
 /* ---- saying things (main.c) ------------------------------------------------------------------ */
 

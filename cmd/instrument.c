@@ -16,7 +16,7 @@ static int read_command_line(struct request *request, int argc, char **argv) {
     struct pm_copies_request *copies = &request->copies;
     const struct pm_option options[] = {
         PM_OPTION_TEXT(NULL, 'o', &request->copy),
-        PM_OPTION_FLAG(NULL, 'q', &request->quiet),
+        PM_OPTION_FLAG("quiet", 'q', &request->quiet),
         PM_OPTION_FLAG("no-memory", 0, &copies->no_memory),
         PM_OPTION_ADD("events", 0, pm_set_events, &copies->events),
         PM_OPTION_ADD("start-at", 0, pm_add_start_at, &copies->events),

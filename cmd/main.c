@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/help/help.h"
 
 #define PM_VERSION "0.1"
 
@@ -42,7 +43,7 @@ static const struct pm_command commands[] = {
      "                  [--carry] [--bytes] [--write-backs]\n"
      "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
-     "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q]\n"
+     "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q | --quiet]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
      "       pmodel run --handler FILE [--events routines|loops|all|none] [--interval NAMES]...\n"
      "                  [options] -- COMMAND [ARGUMENT]...",
@@ -52,7 +53,7 @@ static const struct pm_command commands[] = {
      "                         [--interval NAMES]... [--start-at NAMES]... [--stop-after "
      "NAMES]...\n"
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
-     "                         [--classes FILE] [-q] PROGRAM",
+     "                         [--classes FILE] [-q | --quiet] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
     {"profile",
      "[-P NAME=VALUE[,...]] [--strides | --mix] [--random] [--min-percent PERCENT]\n"
@@ -84,9 +85,10 @@ static const struct pm_command commands[] = {
      "       pmodel schedule -m MACHINE [options] --asm FILE.s | --hex BYTES",
      "cycles of an iteration when nothing misses, and what holds a loop back", pm_cmd_schedule},
     {"report",
-     "[-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "[-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [-P NAME=VALUES]...\n"
+     "                     [--tree] [--fields LIST] [--sort FIELD] [--filter PATTERN]\n"
+     "                     [--min-percent P] [--top N] [--notes] [--cores P]\n"
      "                     [--deps optimistic|pessimistic] [--time window|simple|signature]\n"
-     "                     [--min-percent P] [--top N] [--cores P]\n"
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
@@ -182,6 +184,8 @@ static const struct pm_command commands[] = {
      "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},
     {"probe", "[--quick] [-o FILE]", "measure this machine, and describe it as a machine file",
      pm_cmd_probe},
+    {"doctor", "[--format table|json|csv] [--wide]",
+     "what of pmodel works on this system, and how to mend the rest", pm_cmd_doctor},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -221,19 +225,30 @@ int pm_usage_error(const char *command, const char *format, ...) {
     return PM_EXIT_INPUT;
 }
 
-static int print_usage(const struct pm_command *command) {
-    printf("usage: pmodel %s %s\n%s.\nSee also `man pmodel-%s`.\n", command->name,
-           command->synopsis, command->purpose, command->name);
-    return PM_EXIT_OK;
-}
-
 static int print_help(FILE *out) {
     fprintf(out, "pmodel: how will this code behave at ten times the size, on another machine, and "
                  "which loop should be mended first?\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(out, "  pmodel %-10s %s\n", commands[i].name, commands[i].purpose);
-    fprintf(out, "\n`pmodel COMMAND --help` shows a command's options, `man pmodel` all of it.\n");
+    fprintf(out,
+            "\nexample: pmodel run -o heat.pmdb -P N=24,32,40,48 -- ./heat {N}; pmodel fit "
+            "heat.pmdb; pmodel report heat.pmdb -P N=96\n"
+            "`pmodel COMMAND --help` shows a command's options, `pmodel help WORD` explains an "
+            "option or a word of a report, `man pmodel` has all of it.\n");
     return out == stdout ? PM_EXIT_OK : PM_EXIT_INPUT;
+}
+
+/* `pmodel help [WORD | --list [COMMAND]]`. */
+static int help(int argc, char **argv) {
+    if (argc == 0)
+        return print_help(stdout);
+    if (strcmp(argv[0], "--list") != 0)
+        return pm_help_word(commands, N_COMMANDS, argv[0]);
+    if (argc == 1)
+        pm_list_commands(commands, N_COMMANDS);
+    else
+        pm_list_options(commands, N_COMMANDS, find_command(argv[1]));
+    return PM_EXIT_OK;
 }
 
 /* Large arrays, of millions of instructions, go back to the system as soon as they are freed; by
@@ -247,9 +262,10 @@ int main(int argc, char **argv) {
     return_large_memory();
     if (argc < 2)
         return print_help(stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0)
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return print_help(stdout);
+    if (strcmp(argv[1], "help") == 0)
+        return help(argc - 2, argv + 2);
     if (strcmp(argv[1], "--version") == 0) {
         puts("pmodel " PM_VERSION);
         return PM_EXIT_OK;
@@ -257,8 +273,10 @@ int main(int argc, char **argv) {
     const struct pm_command *command = find_command(argv[1]);
     if (!command)
         return complain_unknown(argv[1]);
-    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
-        return print_usage(command);
+    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+        pm_print_command_help(command);
+        return PM_EXIT_OK;
+    }
     int status = command->run(argc - 1, argv + 1);
     pm_die_of_interruption();
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -157,7 +157,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_ADD("where", 0, set_owned, &m->design.where),
         PM_OPTION_ADD("design", 0, set_owned, &m->design.file),
         PM_OPTION_LIST("unused", 0, add_unused, request),
-        PM_OPTION_FLAG(NULL, 'q', &m->quiet),
+        PM_OPTION_FLAG("quiet", 'q', &m->quiet),
         PM_OPTION_VALUE("build", 0, read_build, &request->build),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
         PM_OPTIONS_MACHINES(&m->on),
@@ -270,7 +270,8 @@ void pm_measuring_free(struct pm_measuring *m) {
 /* ---- measuring ------------------------------------------------------------------------------- */
 
 static void say(void *context, const char *sentence) {
-    const struct pm_measuring *m = context;
+    struct pm_measuring *m = context;
+    pm_steps_clear(&m->steps);
     fprintf(stderr, "pmodel %s: %s\n", m->command, sentence);
 }
 
@@ -292,13 +293,19 @@ void pm_measuring_say_blocks(struct pm_measuring *m) {
 }
 
 static void pass_on(void *context, const char *bytes, size_t n_bytes) {
-    (void)context;
+    pm_steps_clear(&((struct pm_measuring *)context)->steps);
     fwrite(bytes, 1, n_bytes, stderr);
 }
 
 static void fail(void *context, const struct pm_error *why) {
-    (void)context;
+    pm_steps_clear(&((struct pm_measuring *)context)->steps);
     pm_complain(why);
+}
+
+static void step(void *context, const struct pm_parameters *sizes, size_t done, size_t n) {
+    struct pm_measuring *m = context;
+    m->steps.command = m->command;
+    pm_steps_begin(&m->steps, sizes, done, n);
 }
 
 bool pm_measuring_expand(struct pm_measuring *m, struct pm_parameters **sizes, size_t *n_sizes,
@@ -322,6 +329,7 @@ struct pm_measure_session *pm_measuring_begin(struct pm_measuring *m,
         .say = m->quiet ? NULL : say,
         .pass_on = m->quiet ? NULL : pass_on,
         .fail = fail,
+        .step = m->quiet ? NULL : step,
     };
     if (!pm_find_instrumenting(&m->request.copies, err))
         return NULL;

@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/progress/progress.h"
 #include "measure/design/design.h"
 #include "measure/measure.h"
 
@@ -15,6 +16,7 @@ struct pm_measuring {
     struct pm_machine_list on; /* whose block sizes are measured */
     bool has_blocks;           /* --block was given */
     bool quiet;
+    struct pm_steps steps; /* shown on a terminal */
 };
 /* What timers may cost where nobody says it, of the program's CPU time. */
 extern const double pm_usual_time_cost_percent;

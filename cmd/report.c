@@ -1,11 +1,13 @@
 /* `pmodel report`: a store at one size, on one or more machines. */
 #include "report/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/measuring.h"
 #include "cmd/options.h"
 #include "cmd/predicting/predicting.h"
 #include "cmd/query/query.h"
@@ -17,7 +19,9 @@
 
 struct request {
     struct pm_machine_list on;
-    struct pm_parameters at; /* n == 0: the largest measured size */
+    struct pm_size_design design; /* of -P */
+    struct pm_parameters *sizes; /* that it stands for; of none, n == 0, the largest measured one */
+    size_t n_sizes;
     struct pm_report_options options;
     struct pm_predict_options predict;
     bool carried;
@@ -93,7 +97,7 @@ static bool report_carried(struct request *request, const struct pm_program *pro
                            struct pm_error *err) {
     const struct pm_machine_list *on = &request->on;
     struct pm_profile *profile = NULL;
-    struct pm_run_patterns *patterns = pm_patterns_at(program, &request->at, &profile, err);
+    struct pm_run_patterns *patterns = pm_patterns_at(program, &request->sizes[0], &profile, err);
     bool ok = patterns != NULL;
     if (ok && pm_profile_is_without_memory(profile))
         ok = pm_check_block_sizes(profile, on->machines[0], err);
@@ -158,59 +162,90 @@ static bool warn_of_outside(const struct pm_program *program, struct pm_warnings
     return ok;
 }
 
-static bool predict_all(const struct request *request, struct pm_program *program,
-                        const struct pm_profiles_at *found, struct pm_error *err) {
-    size_t n = request->on.n_machines;
-    struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
-    bool ok = true;
-    for (size_t i = 0; i < n && ok; i++) {
-        predictions[i] = pm_predict_at(program->structure, found, request->on.machines[i],
-                                       &request->predict, err);
-        ok = predictions[i] != NULL;
-        if (ok && !predictions[i]->measured_up_to)
-            predictions[i]->measured_up_to = pm_strdup(program->measured_up_to);
+/* On all machines, at all sizes: PREDICTIONS[machine * n_sizes + size]. */
+static bool predict_all(const struct request *request, const struct pm_program *program,
+                        const struct pm_profiles_at *found,
+                        struct pm_sized_prediction *predictions, struct pm_error *err) {
+    for (size_t i = 0; i < request->on.n_machines * request->n_sizes; i++) {
+        const struct pm_profiles_at *at = &found[i % request->n_sizes];
+        struct pm_prediction *prediction =
+            pm_predict_at(program->structure, at, request->on.machines[i / request->n_sizes],
+                          &request->predict, err);
+        predictions[i] = (struct pm_sized_prediction){prediction, at->times, at->bounds};
+        if (!prediction)
+            return false;
+        if (!prediction->measured_up_to)
+            prediction->measured_up_to = pm_strdup(program->measured_up_to);
     }
-    struct pm_warnings warnings = {0};
-    struct pm_report_options options = request->options;
-    const struct pm_answer answer = {program->structure, program->models, found->profile};
-    if (ok && request->left_out && options.format != PM_REPORT_CSV) {
+    if (request->left_out && request->options.format != PM_REPORT_CSV) {
+        size_t last = request->on.n_machines * request->n_sizes - 1;
         char *text = left_out_text(request);
-        pm_prediction_note(predictions[n - 1], "%s", text);
+        pm_prediction_note_of((struct pm_prediction *)(uintptr_t)predictions[last].prediction, NAN,
+                              "%s", text);
         free(text);
-    } else if (ok) {
+    } else {
         say_left_out(request);
     }
-    pm_warn(&answer, &warnings);
-    ok = ok && warn_of_outside(program, &warnings, err);
-    for (size_t i = 0; i < n && ok; i++)
-        pm_warn_of_time(&answer, predictions[i], request->on.machines[i], &warnings);
+    return true;
+}
+
+static bool warn_all(const struct request *request, const struct pm_program *program,
+                     const struct pm_profiles_at *found,
+                     const struct pm_sized_prediction *predictions, struct pm_warnings *warnings,
+                     struct pm_error *err) {
+    struct pm_answer answer = {program->structure, program->models, NULL};
+    for (size_t s = 0; s < request->n_sizes; s++) {
+        answer.profile = found[s].profile;
+        pm_warn(&answer, warnings);
+    }
+    if (!warn_of_outside(program, warnings, err))
+        return false;
+    for (size_t i = 0; i < request->on.n_machines * request->n_sizes; i++) {
+        answer.profile = found[i % request->n_sizes].profile;
+        pm_warn_of_time(&answer, predictions[i].prediction,
+                        request->on.machines[i / request->n_sizes], warnings);
+    }
+    return true;
+}
+
+static bool report_predictions(const struct request *request, const struct pm_program *program,
+                               const struct pm_profiles_at *found, struct pm_error *err) {
+    size_t n = request->on.n_machines * request->n_sizes;
+    struct pm_sized_prediction *predictions = pm_alloc(n, sizeof *predictions);
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = request->options;
+    const struct pm_predictions_report report = {program->structure, predictions,
+                                                 request->on.n_machines, request->n_sizes};
     options.warnings = &warnings;
-    if (ok)
-        pm_report_predictions(stdout, program->structure,
-                              (const struct pm_prediction *const *)predictions, n, found->times,
-                              found->bounds, &options);
+    bool ok = predict_all(request, program, found, predictions, err) &&
+              warn_all(request, program, found, predictions, &warnings, err) &&
+              pm_report_predictions(stdout, &report, &options, err);
     pm_warnings_free(&warnings);
     for (size_t i = 0; i < n; i++)
-        if (predictions[i])
-            pm_prediction_free(predictions[i]);
+        pm_prediction_free((struct pm_prediction *)(uintptr_t)predictions[i].prediction);
     free(predictions);
     return ok;
 }
 
-static bool report_size(struct request *request, struct pm_program *program, struct pm_error *err) {
-    struct pm_profiles_at found = {0};
-    bool ok = pm_find_profiles(program, &request->at, &found, err);
-    const struct pm_parameters *at = ok ? &found.profile->parameters : NULL;
-    if (ok && request->threads && found.profile->predicted)
+static bool report_sizes(struct request *request, struct pm_program *program,
+                         struct pm_error *err) {
+    struct pm_profiles_at *found = pm_alloc(request->n_sizes, sizeof *found);
+    bool ok = true;
+    for (size_t s = 0; ok && s < request->n_sizes; s++)
+        ok = pm_find_profiles(program, &request->sizes[s], &found[s], err) &&
+             keep_machines(request, program, found[s].profile, err);
+    if (ok && request->threads && found[0].profile->predicted)
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
                           "together");
-    ok = ok && keep_machines(request, program, found.profile, err) &&
-         predict_all(request, program, &found, err);
+    ok = ok && report_predictions(request, program, found, err);
     if (ok && request->threads)
-        ok = report_threads(program->store, found.profile, &request->on, &request->options, err);
+        ok = report_threads(program->store, found[0].profile, &request->on, &request->options, err);
     if (ok && request->fits)
-        ok = pm_print_fits_of_loops(program, at, &request->on, &request->options, err);
-    pm_free_profiles(&found);
+        ok = pm_print_fits_of_loops(program, &found[0].profile->parameters, &request->on,
+                                    &request->options, err);
+    for (size_t s = 0; s < request->n_sizes; s++)
+        pm_free_profiles(&found[s]);
+    free(found);
     return ok;
 }
 
@@ -224,7 +259,7 @@ static bool report(struct request *request, const char *store_path, struct pm_er
     if (ok && request->interpolate)
         pm_interpolate_for_machines(&program, &request->on);
     ok = ok && (request->carried ? report_carried(request, &program, err)
-                                 : report_size(request, &program, err));
+                                 : report_sizes(request, &program, err));
     free(request->left_out);
     pm_program_close(&program);
     pm_store_close(store);
@@ -232,6 +267,28 @@ static bool report(struct request *request, const char *store_path, struct pm_er
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
+
+/* -P N=64,128 or -P A=1,B=2, or both: a new name begins another list.  TO: struct pm_size_design.
+ */
+static bool add_sizes(void *to, char *value, struct pm_error *err) {
+    size_t name = strcspn(value, ",=");
+    if (value[name] == ',') /* points of several parameters, A,B=1:2,3:4 */
+        return pm_add_size_list(to, value, err);
+    char *copy = pm_strdup(value), *rest = copy, *list = NULL;
+    bool ok = true;
+    for (char *item; ok && (item = strsep(&rest, ","));) {
+        if (list && strchr(item, '=')) {
+            ok = pm_add_size_list(to, list, err);
+            free(list);
+            list = NULL;
+        }
+        pm_append(&list, "%s%s", list ? "," : "", item);
+    }
+    ok = ok && pm_add_size_list(to, list, err);
+    free(list);
+    free(copy);
+    return ok;
+}
 
 /* What contradicts itself on the command line; NULL: nothing. */
 static const char *find_contradiction(const struct request *request) {
@@ -245,6 +302,16 @@ static const char *find_contradiction(const struct request *request) {
     if (request->interpolate && (request->threads || request->carried || request->fits))
         return "--interpolate is for times and misses of the whole: it excludes --threads, "
                "--carried and --fits";
+    if (request->n_sizes > 1 && (request->threads || request->carried || request->fits))
+        return "--threads, --carried and --fits are of one size";
+    if (request->n_sizes > 1 && request->options.tree)
+        return "--tree is of one size";
+    if (request->options.tree && !is_table)
+        return "--tree is a table; JSON has the tree in \"scopes\"";
+    if (request->carried && (request->options.fields || request->options.sort ||
+                             request->options.filter || request->options.tree))
+        return "--fields, --sort, --filter and --tree are of times: they and --carried exclude "
+               "each other";
     if (request->fits && !is_table)
         return "--fits is a table; `pmodel query --fits` writes JSON and CSV";
     return NULL;
@@ -253,7 +320,7 @@ static const char *find_contradiction(const struct request *request) {
 int pm_cmd_report(int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
     const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTION_ADD(NULL, 'P', add_sizes, &request.design),
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
@@ -264,6 +331,11 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_FLAG("threads", 0, &request.threads),
         PM_OPTION_FLAG("fits", 0, &request.fits),
         PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
+        PM_OPTION_TEXT("fields", 0, &request.options.fields),
+        PM_OPTION_TEXT("sort", 0, &request.options.sort),
+        PM_OPTION_TEXT("filter", 0, &request.options.filter),
+        PM_OPTION_FLAG("tree", 0, &request.options.tree),
+        PM_OPTION_FLAG("notes", 0, &request.options.all_notes),
         {0},
     };
     struct pm_command_line line = {
@@ -273,10 +345,15 @@ int pm_cmd_report(int argc, char **argv) {
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
         status = pm_usage_error("report", "give one store");
+    else if (status == 0 &&
+             !pm_size_design_expand(&request.design, &request.sizes, &request.n_sizes, &err))
+        status = pm_complain(&err);
     else if (status == 0 && (contradiction = find_contradiction(&request)))
         status = pm_usage_error("report", "%s", contradiction);
     else if (status == 0 && !report(&request, line.arguments[0], &err))
         status = pm_complain(&err);
     pm_free_machines(&request.on);
+    pm_size_design_free(&request.design);
+    free(request.sizes);
     return status;
 }

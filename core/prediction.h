@@ -195,6 +195,7 @@ struct pm_prediction {
     struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
+    size_t n_weighty_notes; /* the first ones: of these a figure hangs by more than a hundredth */
 };
 
 /* Makes `total` of all scopes of STRUCTURE from `self`. */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "core/base/base.h"
+#include "core/parameters.h"
 
 /* Each function may be NULL: then nobody wants to know. */
 struct pm_progress {
@@ -14,6 +15,9 @@ struct pm_progress {
     void (*pass_on)(void *context, const char *bytes, size_t n_bytes);
     /* A size was not measured; the others still are. */
     void (*fail)(void *context, const struct pm_error *why);
+    /* SIZES[done] of the N is measured next, those before it are done; NULL: nobody wants to know.
+     */
+    void (*step)(void *context, const struct pm_parameters *sizes, size_t done, size_t n);
 };
 
 void pm_progress_say(const struct pm_progress *progress, const char *format, ...)

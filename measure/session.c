@@ -100,15 +100,13 @@ static bool measure_size(struct pm_measure_session *session, const struct pm_par
     return pm_measure_one_size(session, at, there, err);
 }
 
-bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parameters *sizes,
-                      size_t n_sizes, struct pm_measure_result *result, struct pm_error *err) {
-    *result = (struct pm_measure_result){0};
-    /* The build that all others are matched with is that of the last size: what runs there is most
-       like what runs at larger ones. */
-    size_t first = session->request->build && !session->structure && n_sizes ? n_sizes - 1 : 0;
+/* As pm_measure_sizes, in this order. */
+static bool measure_in_order(struct pm_measure_session *session, const struct pm_parameters *sizes,
+                             size_t n_sizes, struct pm_measure_result *result,
+                             struct pm_error *err) {
     const struct pm_parameters *last = NULL; /* that was measured */
     for (size_t n = 0; n < n_sizes; n++) {
-        const struct pm_parameters *at = &sizes[(first + n) % n_sizes];
+        const struct pm_parameters *at = &sizes[n];
         struct pm_error why = {0};
         struct pm_in_store there;
         if (!check_interruption(session, err) || !pm_session_look(session, at, &there, err))
@@ -118,7 +116,11 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
             return false;
         if (there.run && there.times && there.profile && !session->request->bound) {
             result->n_there++;
-        } else if (measure_size(session, at, there, &why)) {
+            continue;
+        }
+        if (session->progress.step)
+            session->progress.step(session->progress.context, sizes, n, n_sizes);
+        if (measure_size(session, at, there, &why)) {
             result->n_measured++;
             last = at;
         } else if (!check_interruption(session, err)) {
@@ -137,6 +139,20 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
     pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed",
                     result->n_measured, result->n_there, result->n_failed);
     return true;
+}
+
+bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parameters *sizes,
+                      size_t n_sizes, struct pm_measure_result *result, struct pm_error *err) {
+    *result = (struct pm_measure_result){0};
+    /* The build that all others are matched with is that of the last size: what runs there is most
+       like what runs at larger ones. */
+    size_t first = session->request->build && !session->structure && n_sizes ? n_sizes - 1 : 0;
+    struct pm_parameters *order = pm_alloc(n_sizes, sizeof *order);
+    for (size_t n = 0; n < n_sizes; n++)
+        order[n] = sizes[(first + n) % n_sizes];
+    bool ok = measure_in_order(session, order, n_sizes, result, err);
+    free(order);
+    return ok;
 }
 
 /* ---- the session ----------------------------------------------------------------------------- */

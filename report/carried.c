@@ -3,8 +3,8 @@
 
    JSON: {"format": "pmodel-carried", "version": 1, program, parameters, "machines": [{name, title,
    "levels", misses and cycles of the whole, "rows": [{misses by level, cycles, share, first_touch,
-   carrier, across, source, destination, object, advice}]}]}.  CSV: a line for each machine, row and
-   level with misses.  Shares are fractions of 1. */
+   carrier, across, source, destination, object, irregular, advice}]}]}.  CSV: a line for each
+   machine, row and level with misses.  Shares are fractions of 1. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -15,8 +15,13 @@
 
 static const char *advice_word(uint8_t advice) {
     static const char *const words[PM_N_ADVICE] = {
-        [PM_ADVICE_NONE] = "",     [PM_ADVICE_BLOCK] = "block", [PM_ADVICE_REORDER] = "reorder",
-        [PM_ADVICE_FUSE] = "fuse", [PM_ADVICE_SKEW] = "skew",   [PM_ADVICE_CALLS] = "join calls",
+        [PM_ADVICE_NONE] = "",
+        [PM_ADVICE_BLOCK] = "block",
+        [PM_ADVICE_REORDER] = "reorder",
+        [PM_ADVICE_FUSE] = "fuse",
+        [PM_ADVICE_SKEW] = "skew",
+        [PM_ADVICE_CALLS] = "join calls",
+        [PM_ADVICE_RENUMBER] = "renumber",
     };
     return words[advice];
 }
@@ -100,6 +105,7 @@ static const struct pm_field fields[] = {
     {"source", PM_JSON_ONLY, .get = row_source},
     {"destination", PM_JSON_ONLY, .get = row_destination},
     {"object", PM_NAME, ROW(object), .header = "DATA", .cell = object_cell, .dispensable = 2},
+    {"irregular", PM_YES_NO, ROW(is_irregular)},
     {"advice", PM_TEXT, .get = row_advice, .header = "TRY", .cell = advice_cell},
     {"program", PM_TEXT, PLACE(destination, program), NOT_IN_JSON},
     {"parameters", PM_TEXT, .get = row_parameters, NOT_IN_JSON},
@@ -167,6 +173,11 @@ static void print_advice(FILE *out, const struct pm_report_options *options, con
             "block: a loop comes back to the same data in the next iteration of the "
             "loop that carries: interchange the two, or block (tile) it, so that a "
             "part of the data is used up before the next one comes.",
+        [PM_ADVICE_RENUMBER] =
+            "renumber: the data is picked by an index or a pointer, so that no other order of the "
+            "loops brings its uses nearer to each other: sort the indices, renumber the data so "
+            "that what is used together has neighbouring numbers, or pack what is used into fewer "
+            "blocks.",
         [PM_ADVICE_REORDER] = "reorder: the loop itself comes back to the same blocks only after "
                               "many others: a shorter stride, or data or iterations in another "
                               "order.",
@@ -276,7 +287,7 @@ static void write_csv(FILE *out, const struct pm_carried_report *report,
         pm_fields_named(PM_FIELDS(fields),
                         "carrier_label across carrier_file carrier_line carrier_key source_label "
                         "source_file source_line source_key destination_label destination_file "
-                        "destination_line destination_key object advice");
+                        "destination_line destination_key object irregular advice");
     pm_fields_csv_names(&csv, first);
     pm_fields_csv_names(&csv, PM_FIELDS(of_level));
     pm_fields_csv_names(&csv, last);

@@ -32,14 +32,26 @@
 #include "sched/sched.h"
 #include "report/scale/scale.h"
 
-/* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
-   per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
-   2004) and per routine's code outside loops; parts add up to the whole; notes at the end.  TIMES
-   and BOUNDS were measured at this size and fit STRUCTURE; NULL: there are none. */
-void pm_report_predictions(FILE *out, const struct pm_structure *structure,
-                           const struct pm_prediction *const *predictions, size_t n_predictions,
-                           const struct pm_times *times, const struct pm_bounds *bounds,
-                           const struct pm_report_options *options);
+/* A prediction at one size; `times` and `bounds` were measured at this size and fit the structure;
+   NULL: there are none. */
+struct pm_sized_prediction {
+    const struct pm_prediction *prediction;
+    const struct pm_times *times;
+    const struct pm_bounds *bounds;
+};
+struct pm_predictions_report {
+    const struct pm_structure *structure;
+    const struct pm_sized_prediction *predictions; /* machine by machine, size by size */
+    size_t n_machines, n_sizes;
+};
+
+/* `pmodel report`: predictions of one program, for one or more machines.  A header line per
+   machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey 2004)
+   and per routine's code outside loops; parts add up to the whole; notes at the end.  Several sizes
+   stand side by side.  Errors, before anything is written: a field of the options that there is
+   not. */
+bool pm_report_predictions(FILE *out, const struct pm_predictions_report *report,
+                           const struct pm_report_options *options, struct pm_error *err);
 
 /* `pmodel report --threads`: a table with a line for each of the N streams, those that never
  * accessed anything left out. */
@@ -84,6 +96,17 @@ struct pm_bound_build {
    best bound. */
 void pm_report_bound_builds(FILE *out, struct pm_bound_build *builds, size_t n,
                             const struct pm_report_options *options);
+
+/* `pmodel doctor`: one thing that was looked at. */
+enum pm_health { PM_HEALTH_FINE = 0, PM_HEALTH_LIMITED, PM_HEALTH_BROKEN };
+struct pm_health_check {
+    const char *name;
+    uint8_t state; /* enum pm_health */
+    char *found;   /* owned by the caller, as MEND */
+    char *mend;    /* what to do; NULL: nothing */
+};
+void pm_report_health(FILE *out, const struct pm_health_check *checks, size_t n,
+                      const struct pm_report_options *options);
 
 /* `pmodel machines NAME`: a machine file without comments, or its figures and costs. */
 void pm_report_machine(FILE *out, const struct pm_machine *machine,

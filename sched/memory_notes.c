@@ -8,6 +8,7 @@
    in its blocks.  Threads are added up. */
 #include "sched/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,9 @@ static void note_sample(const struct pm_profile *profile, struct pm_prediction *
         if (profile->histograms[i].histogram.sample > sample)
             sample = profile->histograms[i].histogram.sample;
     if (sample > 1)
-        pm_prediction_note(prediction, "One of %llu blocks was watched, so misses are estimates.",
-                           (unsigned long long)sample);
+        pm_prediction_note_of(prediction, NAN,
+                              "One of %llu blocks was watched, so misses are estimates.",
+                              (unsigned long long)sample);
 }
 
 /* Beyond reuses count as misses, which they may not be in a cache larger than their bound. */
@@ -36,8 +38,8 @@ static void note_bound(const struct pm_profile *profile, const struct pm_machine
                 beyond += histogram->beyond_loads + histogram->beyond_stores;
         }
         if (pm_is_worth_a_note(beyond, misses))
-            pm_prediction_note(
-                prediction,
+            pm_prediction_note_of(
+                prediction, beyond / misses,
                 "%.3g%% of the misses of %s are only known to be reuses from afar, of which "
                 "some may hit: its misses are an upper bound.",
                 100 * beyond / misses, level->name);
@@ -115,14 +117,14 @@ static void note_fragmentation(const struct pm_structure *structure,
     double of_worst = worst ? pm_histogram_unused_share(&worst->sum) : 0;
     bool has_most = of_worst > 0 && 2 * unused_bytes(&worst->sum) > unused_bytes(&all);
     if (share > 0 && has_most)
-        pm_prediction_note(
-            prediction,
+        pm_prediction_note_of(
+            prediction, share,
             "Of the %llu-byte blocks that are fetched, %.3g%% of the bytes are never used, most "
             "of them in %.64s (%.3g%% of its blocks).",
             (unsigned long long)block_bytes, 100 * share, worst->name, 100 * of_worst);
     else if (share > 0)
-        pm_prediction_note(
-            prediction,
+        pm_prediction_note_of(
+            prediction, share,
             "Of the %llu-byte blocks that are fetched, %.3g%% of the bytes are never used.",
             (unsigned long long)block_bytes, 100 * share);
     free(uses.objects);

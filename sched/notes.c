@@ -10,15 +10,33 @@
 
 #include "fit/sets/sets.h"
 
-void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+static const double weighty_share = 0.01; /* from this share of a figure on it is seen at once */
+
+/* Among the weighty ones in the order in which they are added, or behind all. */
+static void add_note(struct pm_prediction *prediction, bool is_weighty, char *text) {
     prediction->notes =
         pm_realloc(prediction->notes, prediction->n_notes + 1, sizeof *prediction->notes);
-    prediction->notes[prediction->n_notes++] = pm_strdup(text);
+    size_t at = is_weighty ? prediction->n_weighty_notes : prediction->n_notes;
+    memmove(prediction->notes + at + 1, prediction->notes + at,
+            (prediction->n_notes - at) * sizeof *prediction->notes);
+    prediction->notes[at] = text;
+    prediction->n_notes++;
+    prediction->n_weighty_notes += is_weighty;
+}
+
+void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_note(prediction, false, pm_vsprintf(format, arguments));
+    va_end(arguments);
+}
+
+void pm_prediction_note_of(struct pm_prediction *prediction, double share, const char *format,
+                           ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_note(prediction, !(fabs(share) < weighty_share), pm_vsprintf(format, arguments));
+    va_end(arguments);
 }
 
 bool pm_is_worth_a_note(double part, double whole) {
@@ -26,7 +44,8 @@ bool pm_is_worth_a_note(double part, double whole) {
     return part > rounding * whole;
 }
 
-static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
+static double percent(double part, double whole) { return 100 * share_of(part, whole); }
 
 static void append(char *list, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -96,8 +115,8 @@ static void note_unknown(const struct pm_frequencies *frequencies,
             name_unknown(frequencies, list, sizeof list);
         executed[most] = 0;
     }
-    pm_prediction_note(
-        prediction,
+    pm_prediction_note_of(
+        prediction, share_of(total->unknown_operations, total->operations),
         "%.3g%% of the executed operations have no cost in machine file %s, and their time is "
         "missing: %s.",
         percent(total->unknown_operations, total->operations), target->machine->name, list);
@@ -117,10 +136,11 @@ static void note_flagged(const struct pm_structure *structure, uint16_t flag, co
             append(names, sizeof names, "%.64s:%u", routine, scope->line_first);
     }
     if (n)
-        pm_prediction_note(prediction,
-                           "%zu loops or routines are not the same in the builds of all sizes, and "
-                           "%s (%s%s).",
-                           n, what, names, n > 3 ? ", …" : "");
+        pm_prediction_note_of(
+            prediction, NAN,
+            "%zu loops or routines are not the same in the builds of all sizes, and "
+            "%s (%s%s).",
+            n, what, names, n > 3 ? ", …" : "");
 }
 
 static void note_unmatched(const struct pm_structure *structure, struct pm_prediction *prediction) {
@@ -136,17 +156,28 @@ static void note_unmatched(const struct pm_structure *structure, struct pm_predi
    models of counts because they are not exact. */
 static void note_inexact(const struct pm_profile *profile, struct pm_prediction *prediction) {
     if (profile->n_inexact_routines && profile->predicted)
-        pm_prediction_note(
-            prediction,
+        pm_prediction_note_of(
+            prediction, NAN,
             "In %zu routines the models of counts contradict each other at this size, "
             "and were made to agree: their figures are approximate.",
             profile->n_inexact_routines);
     else if (profile->n_inexact_routines)
-        pm_prediction_note(
-            prediction,
+        pm_prediction_note_of(
+            prediction, NAN,
             "The counts of %zu routines break flow conservation (longjmp, threads that were cut "
             "off): their figures are approximate.",
             profile->n_inexact_routines);
+}
+
+/* Of the code of all routines, that of those without counters: of their time, nothing is known. */
+static double not_counted_share(const struct pm_structure *structure) {
+    double not_counted = 0, all = 0;
+    for (size_t i = 0; i < structure->n_routines; i++) {
+        double bytes = (double)structure->routines[i].size_bytes;
+        all += bytes;
+        not_counted += structure->routines[i].counted ? 0 : bytes;
+    }
+    return share_of(not_counted, all);
 }
 
 static void note_coverage(const struct pm_frequencies *frequencies,
@@ -161,8 +192,8 @@ static void note_coverage(const struct pm_frequencies *frequencies,
                 append(names, sizeof names, "%.64s", structure->routines[i].display_name);
         }
     if (not_counted)
-        pm_prediction_note(
-            prediction,
+        pm_prediction_note_of(
+            prediction, not_counted_share(structure),
             "%zu of %zu routines have no counters, and their time is missing, how much is not "
             "known (%s%s); `pmodel loops` gives the reasons.",
             not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
@@ -170,21 +201,21 @@ static void note_coverage(const struct pm_frequencies *frequencies,
     for (unsigned reason = 0; reason < PM_N_SKIPPED; reason++) {
         char *sentence = pm_skipped_sentence(&profile->skipped[reason], reason);
         if (sentence)
-            pm_prediction_note(prediction, "In the run %s.", sentence);
+            pm_prediction_note_of(prediction, NAN, "In the run %s.", sentence);
         free(sentence);
     }
     note_inexact(profile, prediction);
     double accesses = total->unrecorded_accesses + total->accesses;
     if (prediction->without_memory)
-        pm_prediction_note(
-            prediction,
+        pm_prediction_note_of(
+            prediction, NAN,
             "%s (`pmodel run --no-memory`): misses are not known, and times marked > "
             "are lower bounds, as if all accesses hit the first level.",
             profile->predicted ? "Not all runs recorded memory accesses"
                                : "Memory accesses were not recorded");
     else if (pm_is_worth_a_note(total->unrecorded_accesses, accesses))
-        pm_prediction_note(
-            prediction,
+        pm_prediction_note_of(
+            prediction, share_of(total->unrecorded_accesses, accesses),
             "%.3g%% of the executed memory operations were not recorded: they count as hits.",
             percent(total->unrecorded_accesses, accesses));
 }
@@ -196,16 +227,17 @@ static void note_misses(const struct pm_machine *machine, struct pm_prediction *
         append(shares, sizeof shares, "%s %g%%", machine->levels[i].name,
                100 * machine->levels[i].exposed);
     if (prediction->is_simple)
-        pm_prediction_note(prediction,
-                           "Of each miss penalty this share counts as not hidden: %s (`exposed` in "
-                           "the machine file).",
-                           shares);
+        pm_prediction_note_of(
+            prediction, share_of(total->memory_cycles, total->cycles),
+            "Of each miss penalty this share counts as not hidden: %s (`exposed` in "
+            "the machine file).",
+            shares);
     else
-        pm_prediction_note(prediction,
-                           "Had every miss been prefetched in time it would be %.3g s, with each "
-                           "miss alone %.3g s.",
-                           total->lower_cycles / machine->clock_hz,
-                           total->upper_cycles / machine->clock_hz);
+        pm_prediction_note_of(
+            prediction, share_of(total->upper_cycles - total->lower_cycles, total->cycles),
+            "Had every miss been prefetched in time it would be %.3g s, with each "
+            "miss alone %.3g s.",
+            total->lower_cycles / machine->clock_hz, total->upper_cycles / machine->clock_hz);
     if (prediction->is_synthesised)
         pm_prediction_note(prediction,
                            "What misses cost is from a signature that was made from the machine's "
@@ -216,15 +248,16 @@ static void note_misses(const struct pm_machine *machine, struct pm_prediction *
                                "%s is shared by %u cores; the program has it to itself here.",
                                machine->levels[i].name, (unsigned)machine->levels[i].shared_by);
     if (machine->memory_bandwidth_bytes_per_cycle <= 0)
-        pm_prediction_note(prediction,
-                           "Machine file %s gives no memory bandwidth, so there is no bandwidth "
-                           "bound.",
-                           machine->name);
+        pm_prediction_note_of(prediction, share_of(total->memory_cycles, total->cycles),
+                              "Machine file %s gives no memory bandwidth, so there is no bandwidth "
+                              "bound.",
+                              machine->name);
     else if (pm_is_worth_a_note(total->causes[PM_CAUSE_BANDWIDTH], total->cycles))
-        pm_prediction_note(prediction,
-                           "Where the bytes that a level moves need longer than all else, their "
-                           "cycles are taken: %.3g%% of all cycles come from that.",
-                           percent(total->causes[PM_CAUSE_BANDWIDTH], total->cycles));
+        pm_prediction_note_of(prediction,
+                              share_of(total->causes[PM_CAUSE_BANDWIDTH], total->cycles),
+                              "Where the bytes that a level moves need longer than all else, their "
+                              "cycles are taken: %.3g%% of all cycles come from that.",
+                              percent(total->causes[PM_CAUSE_BANDWIDTH], total->cycles));
 }
 
 static void note_interpolated(struct pm_prediction *prediction) {
@@ -236,21 +269,23 @@ static void note_interpolated(struct pm_prediction *prediction) {
                    (unsigned long long)prediction->level_interpolated_from[l],
                    (unsigned long long)prediction->level_block_bytes[l]);
     if (*levels)
-        pm_prediction_note(prediction,
-                           "Marked ~: misses are interpolated, as if all data were walked over "
-                           "from end to end (%s); times, their shares and what binds come from "
-                           "them.",
-                           levels);
+        pm_prediction_note_of(prediction, NAN,
+                              "Marked ~: misses are interpolated, as if all data were walked over "
+                              "from end to end (%s); times, their shares and what binds come from "
+                              "them.",
+                              levels);
 }
 
 /* How many of the figures that were used are not verified, and which matter most. */
 static void note_doubts(const struct pm_machine *machine, struct pm_prediction *prediction) {
     char most[256] = "";
+    double most_share = 0; /* of the time, by a tenth of a figure */
     if (!prediction->n_not_verified)
         return;
     for (size_t i = 0; i < prediction->n_doubts; i++) {
         const struct pm_doubtful_figure *doubt = &prediction->doubts[i];
         double percents = 10 * doubt->elasticity;
+        most_share = fmax(most_share, fabs(percents) / 100);
         if (doubt->is_word)
             append(most, sizeof most, "%s = %s (up to %.2g%% of the time)", doubt->name,
                    doubt->value, fabs(percents));
@@ -259,20 +294,20 @@ static void note_doubts(const struct pm_machine *machine, struct pm_prediction *
                    doubt->value, percents);
     }
     bool is_one = prediction->n_not_verified == 1;
-    pm_prediction_note(prediction,
-                       "%zu figure%s of machine file %s that the times come from %s not verified; "
-                       "%s%s.",
-                       prediction->n_not_verified, is_one ? "" : "s", machine->name,
-                       is_one ? "is" : "are",
-                       *most ? "most hangs on " : "little hangs on any of them", most);
+    pm_prediction_note_of(
+        prediction, most_share,
+        "%zu figure%s of machine file %s that the times come from %s not verified; "
+        "%s%s.",
+        prediction->n_not_verified, is_one ? "" : "s", machine->name, is_one ? "is" : "are",
+        *most ? "most hangs on " : "little hangs on any of them", most);
 }
 
 static void note_machine(const struct pm_machine *machine, double split_operations,
                          struct pm_prediction *prediction) {
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     if (pm_is_worth_a_note(split_operations, total->operations))
-        pm_prediction_note(
-            prediction,
+        pm_prediction_note_of(
+            prediction, share_of(split_operations, total->operations),
             "%.3g%% of the operations are split, because the machine has no vectors so wide or no "
             "multiply-add.",
             percent(split_operations, total->operations));
@@ -287,13 +322,15 @@ static void note_branches(const struct pm_machine *machine, struct pm_prediction
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     if (machine->mispredict_cycles <= 0 &&
         pm_is_worth_a_note(total->mispredictions, total->instructions))
-        pm_prediction_note(prediction,
-                           "Machine file %s does not say what a branch that is predicted wrongly "
-                           "costs: up to %.3g of them cost nothing here.",
-                           machine->name, total->mispredictions);
-    pm_prediction_note(prediction,
-                       "Branches on loaded data count as wrong as often as they go the rarer way, "
-                       "at most; misses of instruction caches are not counted.");
+        pm_prediction_note_of(
+            prediction, share_of(total->mispredictions, total->cycles),
+            "Machine file %s does not say what a branch that is predicted wrongly "
+            "costs: up to %.3g of them cost nothing here.",
+            machine->name, total->mispredictions);
+    pm_prediction_note_of(
+        prediction, share_of(total->causes[PM_CAUSE_MISPREDICTIONS], total->cycles),
+        "Branches on loaded data count as wrong as often as they go the rarer way, "
+        "at most; misses of instruction caches are not counted.");
 }
 
 /* Where edge counts leave open which ways through a loop's branches go together. */
@@ -303,10 +340,11 @@ static void note_paths(struct pm_prediction *prediction) {
         if (prediction->scopes[s].is_assumed)
             assumed += prediction->scopes[s].self.schedule_cycles;
     if (assumed > 0.01 * all)
-        pm_prediction_note(prediction,
-                           "In code with %.2g%% of the time, counts of edges leave open which ways "
-                           "through several branches go together: the frequent with the frequent.",
-                           percent(assumed, all));
+        pm_prediction_note_of(
+            prediction, share_of(assumed, all),
+            "In code with %.2g%% of the time, counts of edges leave open which ways "
+            "through several branches go together: the frequent with the frequent.",
+            percent(assumed, all));
 }
 
 /* Code that was not simulated with its misses, though the rest was. */
@@ -344,16 +382,18 @@ static void note_sets(const struct pm_structure *structure, const struct pm_prof
         is_inclusive |= level->inclusion == PM_INCLUSION_INCLUSIVE;
     }
     if (has_sets && !profile->strides.n_references)
-        pm_prediction_note(
-            prediction, "Caches and TLBs are taken as fully associative, so that conflict misses "
-                        "are not counted: the runs say nothing of strides.");
+        pm_prediction_note_of(
+            prediction, NAN,
+            "Caches and TLBs are taken as fully associative, so that conflict misses "
+            "are not counted: the runs say nothing of strides.");
     else if (has_sets) {
         double unknown = pm_set_unknown_share(structure, profile);
         if (unknown >= 0.001)
-            pm_prediction_note(prediction,
-                               "The strides of %.2g%% of the accesses are not known: they count as "
-                               "anywhere in the sets.",
-                               100 * unknown);
+            pm_prediction_note_of(
+                prediction, unknown,
+                "The strides of %.2g%% of the accesses are not known: they count as "
+                "anywhere in the sets.",
+                100 * unknown);
     }
     if (is_placed && profile->strides.n_references)
         pm_prediction_note(prediction,

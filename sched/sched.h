@@ -52,9 +52,13 @@ pm_predict_between(const struct pm_structure *structure, const struct pm_profile
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
                           struct pm_error *err);
 
-/* Adds a sentence that qualifies the prediction. */
+/* Adds a sentence that qualifies the prediction, and by which no figure changes much. */
 void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same of one by which SHARE of a figure hangs; NAN: it is not known how much of it.  From a
+   hundredth on it stands among the first, which a reader sees without asking. */
+void pm_prediction_note_of(struct pm_prediction *prediction, double share, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- frequencies, and the most frequent path of a loop (frequencies.c, path.c) ----------------
  */

@@ -34,6 +34,7 @@ static struct pm_carried_row *add_row(struct collection *c, uint32_t group) {
         .carrier = folded(c, PM_NONE),
         .destination = folded(c, c->structure->groups[group].scope),
         .object = c->structure->groups[group].object,
+        .is_irregular = (c->structure->groups[group].flags & PM_GROUP_IRREGULAR) != 0,
         .group = c->report->by_group ? group : PM_NONE,
     };
     return row;
@@ -96,6 +97,8 @@ static int compare_what(const void *a, const void *b) {
         order = PM_COMPARE(x->destination.scope, y->destination.scope);
     if (order == 0)
         order = strcmp(x->object ? x->object : "", y->object ? y->object : "");
+    if (order == 0)
+        order = PM_COMPARE(x->is_irregular, y->is_irregular);
     if (order == 0)
         order = PM_COMPARE(x->group, y->group);
     return order;
@@ -161,6 +164,8 @@ static enum pm_advice advise(const struct pm_structure *structure,
                              const struct pm_carried_row *row) {
     if (row->carrier.scope == PM_NONE)
         return PM_ADVICE_NONE;
+    if (row->is_irregular)
+        return PM_ADVICE_RENUMBER;
     if (row->source.scope != row->destination.scope)
         return row->across ? PM_ADVICE_SKEW : PM_ADVICE_FUSE;
     if (row->carrier.scope == row->source.scope)

@@ -15,6 +15,8 @@
 enum pm_advice {
     PM_ADVICE_NONE = 0, /* first touches; carriers that are not known */
     PM_ADVICE_BLOCK,    /* source is destination, a loop around it carries: interchange, or block */
+    PM_ADVICE_RENUMBER, /* the data is picked here and there: loops in another order do not bring
+                           its uses nearer; sorting, renumbering or packing does */
     PM_ADVICE_REORDER,  /* source is destination and carries itself: a shorter stride, data or
                            iterations in another order */
     PM_ADVICE_FUSE,     /* two loops in one iteration of the carrier: fuse or shift them */
@@ -42,6 +44,7 @@ struct pm_carried_row {
     struct pm_row_place source, carrier, destination; /* scopes that stand for those folded into
                                                      them; nowhere: not known */
     const char *object;                               /* what the group accesses; NULL unknown */
+    bool is_irregular; /* the group's addresses follow from data: `x[index[i]]` */
     uint32_t group;                                   /* by_group; else PM_NONE */
     double misses[PM_MAX_LEVELS];
     double cycles; /* that they cost, of all levels */

@@ -140,9 +140,18 @@ struct pm_window_cluster {
     PM_ARRAY(uint32_t, groups);              /* whose they are */
 };
 
+/* Memory for ranges that none are in. */
+struct pm_range_room {
+    struct pm_block_range *ranges;
+    size_t n;
+};
+
 struct pm_window {
     PM_ARRAY(struct pm_window_cluster, clusters);
     double blocks; /* of all */
+    /* Of windows that it was before: a window has megabytes of ranges, there are thousands of them,
+       and to get that from the system anew each time took half of all time. */
+    PM_ARRAY(struct pm_range_room, rooms);
 };
 
 /* A walk in a carrier. */

@@ -139,7 +139,7 @@ static void find_times(const struct pm_sets *sets, const struct pm_carrier *carr
    longer, whose walks touch more, or that is all of the carrier. */
 struct growing_window {
     double accesses, longer_accesses, most_accesses;
-    struct pm_window now, longer;
+    struct pm_window now, longer, between; /* between: while it grows */
 };
 
 static void swap(struct pm_window *a, struct pm_window *b) {
@@ -167,7 +167,6 @@ static bool grow(const struct pm_sets *sets, const struct pm_walk_time *time, do
         make_longer(sets, time, window->accesses * pm_heuristics.window_step, window);
         grown = true;
     }
-    struct pm_window between = {0};
     const double close = fmax(1, pm_heuristics.window_close * blocks);
     for (int step = 0;
          step < MOST_STEPS && blocks - window->now.blocks > close && window->longer.blocks > blocks;
@@ -175,13 +174,13 @@ static bool grow(const struct pm_sets *sets, const struct pm_walk_time *time, do
         double share = (blocks - window->now.blocks) / (window->longer.blocks - window->now.blocks);
         double accesses = window->accesses + fmin(fmax(share, 0.1), 0.9) *
                                                  (window->longer_accesses - window->accesses);
-        pm_window_make(time->walks, time->n_walks, accesses, sets->block_bytes, &between);
-        bool fits = between.blocks <= blocks;
-        swap(&between, fits ? &window->now : &window->longer);
+        pm_window_make(time->walks, time->n_walks, accesses, sets->block_bytes,
+                       &window->between);
+        bool fits = window->between.blocks <= blocks;
+        swap(&window->between, fits ? &window->now : &window->longer);
         *(fits ? &window->accesses : &window->longer_accesses) = accesses;
         grown |= fits;
     }
-    pm_window_free(&between);
     return grown;
 }
 
@@ -288,6 +287,7 @@ static void count_between(const struct pm_sets *sets, const struct pm_carrier *c
         pm_conflicts_free(views[v].conflicts);
         pm_window_free(&views[v].window.now);
         pm_window_free(&views[v].window.longer);
+        pm_window_free(&views[v].window.between);
     }
     free(views);
     pm_walk_times_free(&times);

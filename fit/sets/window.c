@@ -71,6 +71,35 @@ static uint32_t levels_of(const struct pm_walk *walk, uint64_t executions) {
     return level;
 }
 
+/* The largest room that is there; none: an empty one. */
+static struct pm_range_room take_room(struct pm_window *window) {
+    size_t largest = 0;
+    if (!window->n_rooms)
+        return (struct pm_range_room){0};
+    for (size_t i = 1; i < window->n_rooms; i++)
+        if (window->rooms[i].n > window->rooms[largest].n)
+            largest = i;
+    struct pm_range_room room = window->rooms[largest];
+    window->rooms[largest] = window->rooms[--window->n_rooms];
+    return room;
+}
+
+static void put_room(struct pm_window *window, struct pm_block_range *ranges, size_t n) {
+    if (ranges)
+        *PM_PUSH(window, rooms) = (struct pm_range_room){ranges, n};
+}
+
+/* Makes the window empty, and keeps its memory. */
+static void empty(struct pm_window *window) {
+    for (size_t c = 0; c < window->n_clusters; c++) {
+        struct pm_window_cluster *cluster = &window->clusters[c];
+        put_room(window, cluster->ranges, cluster->cap_ranges);
+        free(cluster->groups);
+    }
+    window->n_clusters = 0;
+    window->blocks = 0;
+}
+
 static struct pm_window_cluster *cluster_of(struct pm_window *window, const struct pm_walk *walk,
                                             uint32_t level) {
     int64_t strides[PM_MOST_STRIDE_LEVELS] = {0};
@@ -84,6 +113,8 @@ static struct pm_window_cluster *cluster_of(struct pm_window *window, const stru
             return cluster;
     }
     struct pm_window_cluster *cluster = PM_PUSH(window, clusters);
+    struct pm_range_room room = take_room(window);
+    *cluster = (struct pm_window_cluster){.ranges = room.ranges, .cap_ranges = room.n};
     cluster->n_strides = n;
     cluster->space = walk->space;
     cluster->page_known = walk->page_known;
@@ -98,7 +129,7 @@ static int compare_ranges(const void *left, const void *right) {
 
 /* Sorts them by their first blocks: by digits, since windows have up to millions of ranges, and
    qsort took three quarters of all time. */
-static void sort_ranges(struct pm_window_cluster *cluster) {
+static void sort_ranges(struct pm_window *window, struct pm_window_cluster *cluster) {
     enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, FEW = 512 };
     const size_t n = cluster->n_ranges;
     int64_t lowest = INT64_MAX, highest = INT64_MIN;
@@ -115,7 +146,11 @@ static void sort_ranges(struct pm_window_cluster *cluster) {
         qsort(cluster->ranges, n, sizeof *cluster->ranges, compare_ranges);
         return;
     }
-    struct pm_block_range *from = cluster->ranges, *to = pm_alloc(cluster->cap_ranges, sizeof *to);
+    struct pm_range_room room = take_room(window);
+    if (room.n < n)
+        room = (struct pm_range_room){
+            pm_realloc(room.ranges, cluster->cap_ranges, sizeof *room.ranges), cluster->cap_ranges};
+    struct pm_block_range *from = cluster->ranges, *to = room.ranges;
     for (unsigned shift = 0; shift < 64 && (uint64_t)(highest - lowest) >> shift;
          shift += DIGIT_BITS) {
         size_t places[DIGITS] = {0}, place = 0;
@@ -132,8 +167,13 @@ static void sort_ranges(struct pm_window_cluster *cluster) {
         from = to;
         to = swap;
     }
+    if (from != cluster->ranges) {
+        size_t n_before = cluster->cap_ranges;
+        cluster->cap_ranges = room.n;
+        room.n = n_before;
+    }
     cluster->ranges = from;
-    free(to);
+    put_room(window, to, room.n);
 }
 
 static double distinct_blocks(const struct pm_window_cluster *cluster) {
@@ -152,7 +192,7 @@ static double distinct_blocks(const struct pm_window_cluster *cluster) {
 
 void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses,
                     uint64_t block_bytes, struct pm_window *window) {
-    pm_window_free(window);
+    empty(window);
     for (size_t i = 0; i < n; i++) {
         double expected = accesses * walks[i].rate;
         if (expected < pm_heuristics.least_executions)
@@ -167,17 +207,17 @@ void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses
     }
     for (size_t c = 0; c < window->n_clusters; c++) {
         struct pm_window_cluster *cluster = &window->clusters[c];
-        sort_ranges(cluster);
+        sort_ranges(window, cluster);
         cluster->blocks = distinct_blocks(cluster);
         window->blocks += cluster->blocks;
     }
 }
 
 void pm_window_free(struct pm_window *window) {
-    for (size_t c = 0; c < window->n_clusters; c++) {
-        free(window->clusters[c].ranges);
-        free(window->clusters[c].groups);
-    }
+    empty(window);
+    for (size_t i = 0; i < window->n_rooms; i++)
+        free(window->rooms[i].ranges);
+    free(window->rooms);
     free(window->clusters);
     *window = (struct pm_window){0};
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/predictions/columns.h"
 #include "report/predictions/predictions.h"
 
 bool pm_report_format_from_name(const char *name, enum pm_report_format *format) {
@@ -93,6 +94,8 @@ static struct pm_field_value row_bound(const void *at) {
 
 PM_GETTER(row_misses, struct pm_row,
           pm_json_value(levels_json(row->prediction, row->misses_per_iteration)))
+PM_GETTER(row_kilo_misses, struct pm_row,
+          pm_json_value(levels_json(row->prediction, row->misses_per_kilo_instruction)))
 PM_GETTER(row_gains, struct pm_row, pm_json_value(causes_json(row->gains)))
 PM_GETTER(row_self, struct pm_row, cost_value(row->prediction, &row->self))
 PM_GETTER(row_total, struct pm_row, cost_value(row->prediction, &row->total))
@@ -116,7 +119,7 @@ PM_GETTER(row_measured_in_key, struct pm_row,
           row->measured_in == PM_NONE
               ? pm_unknown()
               : pm_integer(row->place.structure->scopes[row->measured_in].key))
-/* "in step/3": the row that has the figure. */
+/* "in step/3 :124": the row that has the figure. */
 static struct pm_field_value holder_cell(const struct pm_structure *structure, uint32_t scope) {
     enum { MOST_LETTERS = 16 };
     const struct pm_scope *holder = &structure->scopes[scope];
@@ -125,6 +128,8 @@ static struct pm_field_value holder_cell(const struct pm_structure *structure, u
         pm_sprintf("in %.*s%s", MOST_LETTERS, name, strlen(name) > MOST_LETTERS ? "~" : "");
     if (holder->depth)
         pm_append(&text, "/%u", holder->depth);
+    if (holder->line_first)
+        pm_append(&text, " :%u", holder->line_first);
     free(name);
     return pm_owned_text(text);
 }
@@ -178,29 +183,30 @@ PM_GETTER(row_extrapolation, struct pm_row, pm_number(row->prediction->extrapola
 
 static const struct pm_field row_fields[] = {
     {"label", PM_NAME, ROW(label), .header = "LOOP"},
-    {"name", PM_TEXT, PLACE(name)},
-    {"kind", PM_TEXT, PLACE(kind)},
-    {"depth", PM_INTEGER, PLACE(depth)},
-    {"file", PM_TEXT, PLACE(file)},
-    {"line_first", PM_POSITIVE, ROW(line_first)},
-    {"line_last", PM_POSITIVE, ROW(line_last)},
-    {"key", PM_HEX, PLACE(key)},
-    {"module", PM_TEXT, PLACE(module)},
+    {"name", PM_TEXT, PLACE(name), .header = "NAME"},
+    {"kind", PM_TEXT, PLACE(kind), .header = "KIND"},
+    {"depth", PM_INTEGER, PLACE(depth), .header = "DEPTH"},
+    {"file", PM_TEXT, PLACE(file), .header = "FILE"},
+    {"line_first", PM_POSITIVE, ROW(line_first), .header = "LINE"},
+    {"line_last", PM_POSITIVE, ROW(line_last), .header = "LAST LINE"},
+    {"key", PM_HEX, PLACE(key), .header = "KEY"},
+    {"module", PM_TEXT, PLACE(module), .header = "MODULE"},
     {"member_keys", PM_JSON_ONLY, .get = row_member_keys},
     {"counted", PM_YES_NO, ROW(counted)},
     {"self_seconds", PM_SECONDS, ROW(seconds), .json_when = is_counted, .header = "TIME",
      PM_MARKED(">", struct pm_row, time_is_lower_bound)},
     {"self_share", PM_PERCENT, ROW(share), .json_when = is_counted, .header = "%"},
-    {"total_seconds", PM_SECONDS, ROW(total_seconds), .json_when = is_counted},
+    {"total_seconds", PM_SECONDS, ROW(total_seconds), .json_when = is_counted, .header = "TOTAL"},
     {"bound_by", PM_JSON_ONLY, .get = row_bound, .json_when = is_counted},
-    {"entries", PM_COUNT, ROW(entries), .json_when = is_counted},
-    {"iterations", PM_COUNT, ROW(iterations), .json_when = is_counted},
+    {"entries", PM_COUNT, ROW(entries), .json_when = is_counted, .header = "ENTRIES"},
+    {"iterations", PM_COUNT, ROW(iterations), .json_when = is_counted, .header = "ITERATIONS"},
     {"resource_cycles_per_iteration", PM_RATE, ROW(resource_cycles_per_iteration),
-     .json_when = is_counted},
+     .json_when = is_counted, .header = "UNITS/it"},
     {"recurrence_cycles_per_iteration", PM_RATE, ROW(recurrence_cycles_per_iteration),
-     .json_when = is_counted},
+     .json_when = is_counted, .header = "REC/it"},
     {"gains", PM_JSON_ONLY, .get = row_gains, .json_when = is_counted},
     {"misses_per_iteration", PM_JSON_ONLY, .get = row_misses, .json_when = is_counted},
+    {"misses_per_kilo_instruction", PM_JSON_ONLY, .get = row_kilo_misses, .json_when = is_counted},
     {"time_is_lower_bound", PM_YES_NO, ROW(time_is_lower_bound), .json_when = is_counted},
     {"misses_are_lower_bound", PM_YES_NO, ROW(misses_are_lower_bound), .json_when = is_counted},
     {"self", PM_JSON_ONLY, .get = row_self, .json_when = is_counted},
@@ -218,12 +224,21 @@ static const struct pm_field row_fields[] = {
 #define ALSO .not_in_json = true
     {"source", PM_NAME, ROW(source), ALSO, .header = "SOURCE", .dispensable = 1},
     {"bound", PM_TEXT, ROW(bound_label), ALSO, .csv_name = "bound_by", .header = "BOUND BY"},
-    {"program", PM_TEXT, .get = row_program, ALSO},
-    {"parameters", PM_TEXT, .get = row_parameters, ALSO},
-    {"machine", PM_TEXT, .get = row_machine, ALSO},
+    {"total_share", PM_PERCENT, ROW(total_share), ALSO, .header = "TOTAL %"},
+    {"measured_share", PM_PERCENT, ROW(measured_share), ALSO, .header = "MEASURED %"},
+    {"lower_seconds", PM_SECONDS, ROW(lower_seconds), ALSO, .header = "AT LEAST"},
+    {"upper_seconds", PM_SECONDS, ROW(upper_seconds), ALSO, .header = "AT MOST"},
+    {"cycles_per_iteration", PM_RATE, ROW(cycles_per_iteration), ALSO, .header = "CYC/it"},
+    {"instructions", PM_COUNT, ROW(self.instructions), ALSO, .header = "INSTR"},
+    {"instructions_per_iteration", PM_RATE, ROW(instructions_per_iteration), ALSO,
+     .header = "INSTR/it"},
+    {"accesses", PM_COUNT, ROW(self.accesses), ALSO, .header = "ACCESSES"},
+    {"program", PM_TEXT, .get = row_program, ALSO, .header = "PROGRAM"},
+    {"parameters", PM_TEXT, .get = row_parameters, ALSO, .header = "SIZE"},
+    {"machine", PM_TEXT, .get = row_machine, ALSO, .header = "MACHINE"},
     {"measured_at_this_size", PM_YES_NO, .get = row_measured_here, ALSO},
-    {"low_self_seconds", PM_SECONDS, ROW(low.seconds), ALSO},
-    {"high_self_seconds", PM_SECONDS, ROW(high.seconds), ALSO},
+    {"low_self_seconds", PM_SECONDS, ROW(low.seconds), ALSO, .header = "LOW"},
+    {"high_self_seconds", PM_SECONDS, ROW(high.seconds), ALSO, .header = "HIGH"},
     {"low_iterations", PM_COUNT, ROW(low.iterations), ALSO},
     {"high_iterations", PM_COUNT, ROW(high.iterations), ALSO},
     {"level", PM_NUMBER, .get = row_level, ALSO},
@@ -264,8 +279,10 @@ static const struct pm_field tree_fields[] = {
     {"total", PM_JSON_ONLY, .get = tree_total},
 };
 
+/* PLACE: of each row, where it is in "rows"; PM_NONE: nowhere. */
 static json_t *tree_json(const struct pm_structure *structure,
-                         const struct pm_prediction *prediction, const struct pm_rows *rows) {
+                         const struct pm_prediction *prediction, const struct pm_rows *rows,
+                         const uint32_t *place) {
     json_t *array = json_array();
     for (uint32_t i = 0; i < structure->n_scopes; i++) {
         const struct pm_scope_prediction *p = &prediction->scopes[i];
@@ -273,7 +290,8 @@ static json_t *tree_json(const struct pm_structure *structure,
                                prediction,
                                structure->scopes[i].name,
                                structure->scopes[i].parent,
-                               rows->row_of_scope[i],
+                               rows->row_of_scope[i] == PM_NONE ? PM_NONE
+                                                                : place[rows->row_of_scope[i]],
                                p->entries,
                                p->iterations,
                                &p->self,
@@ -326,6 +344,53 @@ static json_t *measured_json(const struct pm_structure *structure, const struct 
     return object;
 }
 
+/* ---- which rows -----------------------------------------------------------------------------
+ */
+
+/* Rows that the options ask for, in their order. */
+struct chosen_rows {
+    PM_ARRAY(const struct pm_row *, rows);
+};
+
+static struct chosen_rows choose_rows(const struct pm_prediction *prediction,
+                                      const struct pm_rows *rows,
+                                      const struct pm_report_options *options) {
+    struct pm_error err = {0}; /* names of fields were looked at before */
+    struct chosen_rows chosen = {0};
+    const struct pm_row **in_order = pm_rows_in_order(rows, prediction, options, &err);
+    for (size_t i = 0; in_order && i < rows->n_rows; i++)
+        if (pm_row_is_called(in_order[i], options->filter))
+            *PM_PUSH(&chosen, rows) = in_order[i];
+    free(in_order);
+    return chosen;
+}
+
+/* Of those fields only that the options name, if they do.  PLACE: see tree_json. */
+static json_t *rows_json(const struct pm_prediction *prediction, const struct pm_rows *rows,
+                         const struct pm_report_options *options, uint32_t *place) {
+    struct pm_error err = {0};
+    struct pm_columns columns = {0};
+    struct chosen_rows chosen = choose_rows(prediction, rows, options);
+    json_t *array = json_array();
+    bool has_own = !options->fields || *options->fields == '+';
+    if (options->fields && pm_columns_make(prediction, "", options, &columns, &err))
+        for (size_t i = 0; i < columns.fields.n_fields; i++)
+            columns.fields.fields[i].not_in_json = false;
+    for (size_t i = 0; i < rows->n_rows; i++)
+        place[i] = PM_NONE;
+    for (size_t i = 0; i < chosen.n_rows; i++) {
+        json_t *row = json_object();
+        place[chosen.rows[i] - rows->rows] = (uint32_t)i;
+        if (has_own)
+            pm_fields_set(row, pm_row_fields, chosen.rows[i]);
+        pm_fields_set(row, columns.fields, chosen.rows[i]);
+        json_array_append_new(array, row);
+    }
+    pm_columns_free(&columns);
+    free(chosen.rows);
+    return array;
+}
+
 /* ---- JSON: the whole ------------------------------------------------------------------------- */
 
 static json_t *machine_json(const struct pm_prediction *prediction) {
@@ -351,7 +416,8 @@ static json_t *machine_json(const struct pm_prediction *prediction) {
 }
 
 static json_t *prediction_json(const struct pm_structure *structure,
-                               const struct pm_prediction *prediction, const struct pm_rows *rows) {
+                               const struct pm_prediction *prediction, const struct pm_rows *rows,
+                               const struct pm_report_options *options) {
     json_t *object = json_object(), *notes = json_array();
     struct pm_estimate seconds = pm_prediction_seconds(prediction);
     json_object_set_new(object, "program", pm_json_text(prediction->program));
@@ -388,10 +454,11 @@ static json_t *prediction_json(const struct pm_structure *structure,
                         pm_fields_array(PM_FIELDS(doubt_fields), prediction->doubts,
                                         prediction->n_doubts, sizeof *prediction->doubts));
     json_object_set_new(object, "notes", notes);
-    json_object_set_new(
-        object, "rows",
-        pm_fields_array(pm_row_fields, rows->rows, rows->n_rows, sizeof *rows->rows));
-    json_object_set_new(object, "scopes", tree_json(structure, prediction, rows));
+    json_object_set_new(object, "weighty_notes", pm_json_integer(prediction->n_weighty_notes));
+    uint32_t *place = pm_alloc(rows->n_rows + 1, sizeof *place);
+    json_object_set_new(object, "rows", rows_json(prediction, rows, options, place));
+    json_object_set_new(object, "scopes", tree_json(structure, prediction, rows, place));
+    free(place);
     return object;
 }
 
@@ -403,15 +470,15 @@ struct level_names {
 };
 
 static void collect_levels(struct level_names *levels,
-                           const struct pm_prediction *const *predictions, size_t n_predictions) {
+                           const struct pm_sized_prediction *predictions, size_t n_predictions) {
     for (size_t i = 0; i < n_predictions; i++)
-        for (size_t j = 0; j < predictions[i]->n_levels; j++) {
+        for (size_t j = 0; j < predictions[i].prediction->n_levels; j++) {
+            const char *name = predictions[i].prediction->level_names[j];
             size_t k = 0;
-            while (k < levels->n_names &&
-                   strcmp(levels->names[k], predictions[i]->level_names[j]) != 0)
+            while (k < levels->n_names && strcmp(levels->names[k], name) != 0)
                 k++;
             if (k == levels->n_names)
-                *PM_PUSH(levels, names) = predictions[i]->level_names[j];
+                *PM_PUSH(levels, names) = name;
         }
 }
 
@@ -442,9 +509,10 @@ static void add_cost_fields(struct pm_fields *fields, const char *prefix, size_t
     }
 }
 
-static void write_csv_rows(struct pm_csv *csv, const struct pm_prediction *prediction,
-                           const struct pm_rows *rows, const struct level_names *levels,
-                           bool with_header) {
+/* All fields, those of costs and levels after the others. */
+static struct pm_fields all_csv_fields(const struct pm_prediction *prediction,
+                                       const struct level_names *levels, size_t *first,
+                                       size_t *last) {
     struct pm_fields fields = pm_fields_named(
         pm_row_fields, "program parameters machine measured_at_this_size label kind depth file "
                        "line_first line_last key module counted bound self_share self_seconds "
@@ -452,53 +520,118 @@ static void write_csv_rows(struct pm_csv *csv, const struct pm_prediction *predi
                        "recurrence_cycles_per_iteration time_is_lower_bound "
                        "misses_are_lower_bound measured_seconds measured_with_inner "
                        "measured_in_key lower_bound_seconds lower_bound_in_key");
-    size_t first = fields.n_fields;
+    *first = fields.n_fields;
     add_cost_fields(&fields, "self", offsetof(struct pm_row, self), prediction, levels);
     add_cost_fields(&fields, "total", offsetof(struct pm_row, total), prediction, levels);
-    size_t last = fields.n_fields;
+    *last = fields.n_fields;
     struct pm_fields ends =
         pm_fields_named(pm_row_fields, "low_self_seconds high_self_seconds low_iterations "
                                        "high_iterations level extrapolation interpolated");
     for (size_t i = 0; i < ends.n_fields; i++)
         *PM_PUSH(&fields, fields) = ends.fields[i];
+    free(ends.fields);
+    return fields;
+}
+
+static void write_csv_rows(struct pm_csv *csv, const struct pm_prediction *prediction,
+                           const struct pm_rows *rows, const struct level_names *levels,
+                           const struct pm_report_options *options, bool with_header) {
+    struct pm_columns columns = {0};
+    struct pm_error err = {0};
+    size_t first = 0, last = 0;
+    struct pm_fields all = all_csv_fields(prediction, levels, &first, &last), fields = all;
+    if (options->fields && *options->fields != '+' &&
+        pm_columns_make(prediction, "", options, &columns, &err))
+        fields = columns.fields;
+    struct chosen_rows chosen = choose_rows(prediction, rows, options);
     if (with_header) {
         pm_fields_csv_names(csv, fields);
         pm_csv_end_line(csv);
     }
-    for (size_t i = 0; i < rows->n_rows; i++) {
-        pm_fields_csv_values(csv, fields, &rows->rows[i]);
+    for (size_t i = 0; i < chosen.n_rows; i++) {
+        pm_fields_csv_values(csv, fields, chosen.rows[i]);
         pm_csv_end_line(csv);
     }
     for (size_t i = first; i < last; i++)
-        free((char *)(uintptr_t)fields.fields[i].name);
-    free(ends.fields);
-    free(fields.fields);
+        free((char *)(uintptr_t)all.fields[i].name);
+    pm_columns_free(&columns);
+    free(chosen.rows);
+    free(all.fields);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-void pm_report_predictions(FILE *out, const struct pm_structure *structure,
-                           const struct pm_prediction *const *predictions, size_t n_predictions,
-                           const struct pm_times *times, const struct pm_bounds *bounds,
-                           const struct pm_report_options *options) {
+/* The rows of all predictions of a machine, size by size. */
+static struct pm_rows **make_rows(const struct pm_predictions_report *report, size_t machine) {
+    struct pm_rows **rows = pm_alloc(report->n_sizes, sizeof *rows);
+    for (size_t s = 0; s < report->n_sizes; s++) {
+        const struct pm_sized_prediction *at = &report->predictions[machine * report->n_sizes + s];
+        rows[s] = pm_rows_new(report->structure, at->prediction, at->times, at->bounds);
+    }
+    return rows;
+}
+
+static void free_rows(struct pm_rows **rows, size_t n) {
+    for (size_t s = 0; s < n; s++)
+        pm_rows_free(rows[s]);
+    free(rows);
+}
+
+/* Do all machines have the fields that are asked for? */
+static bool check_fields(const struct pm_predictions_report *report,
+                         const struct pm_report_options *options, struct pm_error *err) {
+    const struct pm_rows none = {0};
+    for (size_t m = 0; m < report->n_machines; m++) {
+        const struct pm_prediction *prediction =
+            report->predictions[m * report->n_sizes].prediction;
+        struct pm_columns columns;
+        if (!pm_columns_make(prediction, "", options, &columns, err))
+            return pm_fail_in(err, "--fields");
+        pm_columns_free(&columns);
+        const struct pm_row **rows = pm_rows_in_order(&none, prediction, options, err);
+        if (!rows)
+            return false;
+        free(rows);
+    }
+    return true;
+}
+
+/* Of one machine. */
+static void write_tables(FILE *out, const struct pm_sized_prediction *predictions,
+                         struct pm_rows *const *rows, size_t n_sizes,
+                         const struct pm_report_options *options) {
+    if (n_sizes > 1)
+        pm_write_sizes_table(out, predictions, rows, n_sizes, options);
+    else if (options->tree)
+        pm_write_predictions_tree(out, predictions[0].prediction, rows[0], options);
+    else
+        pm_write_predictions_table(out, predictions[0].prediction, rows[0], options);
+}
+
+bool pm_report_predictions(FILE *out, const struct pm_predictions_report *report,
+                           const struct pm_report_options *options, struct pm_error *err) {
     struct pm_csv csv = {.out = out};
     struct level_names levels = {0};
+    if (!check_fields(report, options, err))
+        return false;
     json_t *array = json_array();
-    collect_levels(&levels, predictions, n_predictions);
+    collect_levels(&levels, report->predictions, report->n_machines * report->n_sizes);
     if (options->format != PM_REPORT_JSON)
         pm_print_warnings(out, options);
-    for (size_t i = 0; i < n_predictions; i++) {
-        struct pm_rows *rows = pm_rows_new(structure, predictions[i], times, bounds);
-        if (options->format == PM_REPORT_JSON) {
-            json_array_append_new(array, prediction_json(structure, predictions[i], rows));
-        } else if (options->format == PM_REPORT_CSV) {
-            write_csv_rows(&csv, predictions[i], rows, &levels, i == 0);
-        } else {
-            if (i)
-                fputc('\n', out);
-            pm_write_predictions_table(out, predictions[i], rows, options);
+    for (size_t m = 0; m < report->n_machines; m++) {
+        const struct pm_sized_prediction *at = &report->predictions[m * report->n_sizes];
+        struct pm_rows **rows = make_rows(report, m);
+        for (size_t s = 0; s < report->n_sizes; s++)
+            if (options->format == PM_REPORT_JSON)
+                json_array_append_new(
+                    array, prediction_json(report->structure, at[s].prediction, rows[s], options));
+            else if (options->format == PM_REPORT_CSV)
+                write_csv_rows(&csv, at[s].prediction, rows[s], &levels, options, m + s == 0);
+        if (options->format == PM_REPORT_TABLE) {
+            fputs(m ? "\n" : "", out);
+            write_tables(out, at, rows, report->n_sizes, options);
         }
-        pm_rows_free(rows);
+        free_rows(rows, report->n_sizes);
     }
     if (options->format == PM_REPORT_JSON) {
         json_t *document = pm_json_document("report");
@@ -508,4 +641,5 @@ void pm_report_predictions(FILE *out, const struct pm_structure *structure,
     }
     json_decref(array);
     free(levels.names);
+    return true;
 }

@@ -19,8 +19,15 @@ void pm_print_cores(FILE *out, const struct pm_structure *structure,
                     const struct pm_prediction *prediction,
                     const struct pm_report_options *options);
 
+/* One size: rows by time, or as a tree; several sizes, side by side.  Names of fields in the
+   options are those of pm_columns_make. */
 void pm_write_predictions_table(FILE *out, const struct pm_prediction *prediction,
                                 const struct pm_rows *rows,
                                 const struct pm_report_options *options);
+void pm_write_predictions_tree(FILE *out, const struct pm_prediction *prediction,
+                               const struct pm_rows *rows, const struct pm_report_options *options);
+void pm_write_sizes_table(FILE *out, const struct pm_sized_prediction *predictions,
+                          struct pm_rows *const *rows, size_t n_sizes,
+                          const struct pm_report_options *options);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/predictions/predictions.h"
+#include "report/predictions/tables.h"
 #include "report/labels/labels.h"
 #include "report/writers/writers.h"
 
@@ -26,7 +26,7 @@ char *pm_prediction_range_text(const struct pm_prediction *prediction) {
 }
 
 /* " (80%: 15.1 s to 16.4 s)"; empty without an interval. */
-static char *time_interval(const struct pm_prediction *prediction) {
+char *pm_time_interval(const struct pm_prediction *prediction) {
     struct pm_estimate seconds = pm_prediction_seconds(prediction);
     if (isnan(seconds.low) || isnan(seconds.high))
         return pm_strdup("");
@@ -44,10 +44,11 @@ static char *cores_text(const struct pm_prediction *prediction) {
                       cores->is_checked ? "" : ", not checked with a clock");
 }
 
-static void print_header(FILE *out, const struct pm_prediction *prediction,
-                         const struct pm_rows *rows, const struct pm_report_options *options) {
+void pm_print_prediction_header(FILE *out, const struct pm_prediction *prediction,
+                                const struct pm_rows *rows,
+                                const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
-    char *range = pm_prediction_range_text(prediction), *interval = time_interval(prediction);
+    char *range = pm_prediction_range_text(prediction), *interval = pm_time_interval(prediction);
     char *cores = cores_text(prediction);
     char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s%s%s", prediction->program, parameters,
                             *parameters ? "  " : "", prediction->machine_title,
@@ -71,47 +72,47 @@ static void print_header(FILE *out, const struct pm_prediction *prediction,
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* The columns, those of the levels at the end; names that were made for them are in TITLES. */
-static struct pm_fields table_fields(const struct pm_prediction *prediction,
-                                     const struct pm_rows *rows, char **titles) {
-    char *names = pm_sprintf("self_seconds self_share %s%slabel source bound",
-                             rows->times ? "measured_seconds " : "",
-                             rows->bounds ? "lower_bound_seconds " : "");
-    struct pm_fields fields = pm_fields_named(pm_row_fields, names);
-    free(names);
-    if (pm_prediction_is_interpolated(prediction))
-        fields.fields[0].header = "~TIME";
-    for (size_t level = 0; !prediction->without_memory && level < prediction->n_levels; level++) {
-        titles[level] = pm_sprintf("%s%s/it", prediction->level_interpolated_from[level] ? "~" : "",
-                                   prediction->level_names[level]);
-        *PM_PUSH(&fields, fields) = (struct pm_field){
-            .name = prediction->level_names[level],
-            .kind = PM_RATE,
-            PM_MEMBER(struct pm_row, misses_per_iteration[level]),
-            .header = titles[level],
-            PM_MARKED(">", struct pm_row, misses_are_lower_bound),
-            .dispensable = 2,
-        };
+/* What of a row can be added up; heads of levels' columns follow. */
+static char *additive_fields(const struct pm_prediction *prediction) {
+    char *names = pm_strdup("self_seconds self_share total_seconds total_share measured_seconds "
+                            "measured_share lower_seconds upper_seconds instructions accesses "
+                            "label");
+    for (size_t level = 0; level < prediction->n_levels; level++)
+        pm_append(&names, " %s_misses %s_misses_per_kilo_instruction %s_miss_cycles",
+                  prediction->level_names[level], prediction->level_names[level],
+                  prediction->level_names[level]);
+    return names;
+}
+
+void pm_mark_interpolated(const struct pm_prediction *prediction, struct pm_columns *columns) {
+    for (size_t i = 0; i < columns->fields.n_fields; i++) {
+        struct pm_field *field = &columns->fields.fields[i];
+        if (pm_prediction_is_interpolated(prediction) && field->kind == PM_SECONDS &&
+            field->offset != offsetof(struct pm_row, measured_seconds))
+            field->header = *PM_PUSH(columns, texts) =
+                pm_sprintf("~%s", field->header ? field->header : "");
     }
-    return fields;
 }
 
-static bool is_shown(const struct pm_row *row, size_t n_shown,
-                     const struct pm_report_options *options) {
-    return (!options->max_rows || n_shown < options->max_rows) &&
-           (!(100 * row->share < options->min_percent) || !isnan(row->lower_bound_seconds));
+bool pm_row_is_large(const struct pm_row *row, const struct pm_report_options *options) {
+    bool predicted = !(100 * row->share < options->min_percent);
+    bool measured = 100 * row->measured_share >= options->min_percent;
+    return predicted || measured || !isnan(row->lower_bound_seconds);
 }
 
-/* What rows that are shown have, and a note explains. */
-struct seen {
-    bool nameless;               /* a routine that is called after its address */
-    bool lacks_operations;       /* a time marked > for it */
-    bool misses_are_lower_bound; /* misses marked > */
-    bool measured_elsewhere;     /* MEASURED names another row */
-    bool measured_with_inner;    /* MEASURED marked < */
-    bool measured_by_callers;    /* MEASURED ?, of a routine that others call */
-    bool measured_outside;       /* MEASURED ?, of main, which the system starts */
-};
+/* Of each row, whether a large one says that its time or bound is in it. */
+static bool *named_rows(const struct pm_rows *rows, const struct pm_report_options *options) {
+    bool *named = pm_alloc(rows->n_rows + 1, sizeof *named);
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct pm_row *row = &rows->rows[i];
+        const uint32_t holders[] = {row->measured_in, row->lower_bound_in};
+        for (int h = 0; h < 2; h++)
+            if (row->counted && row->executed && pm_row_is_large(row, options) &&
+                holders[h] != PM_NONE && rows->row_of_scope[holders[h]] != PM_NONE)
+                named[rows->row_of_scope[holders[h]]] = true;
+    }
+    return named;
+}
 
 /* Does the system start the routine of ROW, so that no caller has its time? */
 static bool is_started_by_system(const struct pm_row *row) {
@@ -121,7 +122,7 @@ static bool is_started_by_system(const struct pm_row *row) {
     return name && (strcmp(name, "main") == 0 || strcmp(name, "MAIN__") == 0);
 }
 
-static void see(struct seen *seen, const struct pm_row *row) {
+void pm_see(struct pm_seen *seen, const struct pm_row *row) {
     const struct pm_structure *structure = row->place.structure;
     uint32_t routine = structure->scopes[row->place.scope].routine;
     seen->nameless |=
@@ -139,63 +140,100 @@ static void see(struct seen *seen, const struct pm_row *row) {
     seen->measured_by_callers |= row->measured_in == PM_NONE && !outside;
 }
 
+void pm_add_to_rest(struct pm_row *rest, const struct pm_row *row) {
+    rest->prediction = row->prediction;
+    rest->counted = true;
+    pm_cost_sum_add(&rest->self, &row->self);
+    rest->seconds += row->seconds;
+    rest->share += row->share;
+    rest->total_seconds += row->total_seconds;
+    rest->total_share += row->total_share;
+    rest->lower_seconds += row->lower_seconds;
+    rest->upper_seconds += row->upper_seconds;
+    rest->measured_seconds += isnan(row->measured_seconds) ? 0 : row->measured_seconds;
+    rest->measured_share += isnan(row->measured_share) ? 0 : row->measured_share;
+    rest->time_is_lower_bound |= row->time_is_lower_bound;
+    rest->measured_with_inner |= row->measured_with_inner;
+    rest->lacks_operations |= row->lacks_operations;
+    for (size_t level = 0; level < row->prediction->n_levels; level++)
+        rest->misses_per_kilo_instruction[level] =
+            1000 * rest->self.level_misses[level] / rest->self.instructions;
+}
+
 /* Those that are not shown are summed up in OTHER; how many they are. */
 static size_t add_rows(struct pm_text_table *table, struct pm_fields fields,
-                       const struct pm_rows *rows, const struct pm_report_options *options,
-                       struct pm_row *other, struct seen *seen) {
+                       const struct pm_rows *rows, const struct pm_row *const *in_order,
+                       const struct pm_report_options *options, struct pm_row *other,
+                       struct pm_seen *seen) {
     size_t n_shown = 0, n_other = 0;
+    bool *named = named_rows(rows, options);
     for (size_t i = 0; i < rows->n_rows; i++) {
-        const struct pm_row *row = &rows->rows[i];
+        const struct pm_row *row = in_order[i];
         if (!row->counted || !row->executed)
             continue;
-        if (is_shown(row, n_shown, options)) {
+        bool is_large = pm_row_is_large(row, options) || named[row - rows->rows];
+        if (is_large && (!options->max_rows || n_shown < options->max_rows) &&
+            pm_row_is_called(row, options->filter)) {
             pm_fields_cells(table, fields, NULL, row);
-            see(seen, row);
+            pm_see(seen, row);
             n_shown++;
         } else {
             n_other++;
-            other->seconds += row->seconds;
-            other->measured_seconds += isnan(row->measured_seconds) ? 0 : row->measured_seconds;
-            other->time_is_lower_bound |= row->time_is_lower_bound;
-            other->measured_with_inner |= row->measured_with_inner;
-            other->lacks_operations |= row->lacks_operations;
+            pm_add_to_rest(other, row);
         }
     }
-    /* Its sum has no misses, and names no other row. */
+    /* Its sum names no other row. */
     seen->lacks_operations |= other->lacks_operations || rows->lacks_operations;
     seen->measured_with_inner |= other->measured_with_inner;
+    free(named);
     return n_other;
 }
 
 /* A row without a place in the source; LABEL is freed. */
-static void add_sum(struct pm_text_table *table, struct pm_fields fields,
-                    const struct pm_prediction *prediction, struct pm_row sum, char *label) {
+void pm_add_sum(struct pm_text_table *table, struct pm_fields fields,
+                const struct pm_prediction *prediction, struct pm_row sum, char *label) {
     bool predicted = !isnan(sum.seconds) || isnan(sum.measured_seconds);
+    char *additive = additive_fields(prediction);
     sum.label = label;
-    sum.share = prediction->seconds > 0 ? sum.seconds / prediction->seconds : NAN;
     sum.measured_in = PM_NONE;
     pm_fields_cells(table, fields,
-                    predicted ? "self_seconds self_share measured_seconds label"
-                              : "measured_seconds label",
+                    !predicted       ? "measured_seconds measured_share label"
+                    : sum.prediction ? additive
+                                     : "self_seconds self_share total_seconds total_share "
+                                       "measured_seconds label",
                     &sum);
+    free(additive);
     free(label);
 }
 
-static void add_sums(struct pm_text_table *table, struct pm_fields fields,
-                     const struct pm_prediction *prediction, const struct pm_rows *rows,
-                     size_t n_other, struct pm_row other) {
-    if (n_other)
-        add_sum(table, fields, prediction, other, pm_sprintf("other (%zu smaller ones)", n_other));
-    if (rows->unattributed_seconds != 0)
-        add_sum(table, fields, prediction, (struct pm_row){.seconds = rows->unattributed_seconds},
-                pm_strdup("in no scope"));
+void pm_add_sums(struct pm_text_table *table, struct pm_fields fields,
+                 const struct pm_prediction *prediction, const struct pm_rows *rows) {
+    double apart = rows->unattributed_seconds, share = apart / prediction->seconds;
+    if (apart != 0)
+        pm_add_sum(
+            table, fields, prediction,
+            (struct pm_row){
+                .seconds = apart, .share = share, .total_seconds = apart, .total_share = share},
+            pm_strdup("in no scope"));
     if (rows->n_not_counted)
-        add_sum(table, fields, prediction, (struct pm_row){.seconds = NAN, .measured_seconds = NAN},
-                pm_sprintf("not counted (%zu)", rows->n_not_counted));
+        pm_add_sum(table, fields, prediction,
+                   (struct pm_row){.seconds = NAN,
+                                   .share = NAN,
+                                   .total_seconds = NAN,
+                                   .total_share = NAN,
+                                   .measured_seconds = NAN},
+                   pm_sprintf("not counted (%zu)", rows->n_not_counted));
     if (rows->times)
-        add_sum(table, fields, prediction,
-                (struct pm_row){.seconds = NAN, .measured_seconds = rows->times->outside_seconds},
-                pm_strdup("outside all timers"));
+        pm_add_sum(table, fields, prediction,
+                   (struct pm_row){.seconds = NAN,
+                                   .measured_seconds = rows->times->outside_seconds,
+                                   .measured_share =
+                                       rows->times->outside_seconds / rows->measured_seconds},
+                   pm_strdup("outside all timers"));
+}
+
+char *pm_other_label(size_t n, const struct pm_report_options *options) {
+    return pm_sprintf(options->filter ? "other (%zu)" : "other (%zu smaller ones)", n);
 }
 
 /* ---- notes ---------------------------------------------------------------------------------- */
@@ -207,7 +245,7 @@ static void print_bounds(FILE *out, const struct pm_report_options *options) {
 }
 
 /* Where, how and how well MEASURED was measured. */
-static void print_measured(FILE *out, const struct pm_rows *rows, const struct seen *seen,
+static void print_measured(FILE *out, const struct pm_rows *rows, const struct pm_seen *seen,
                            const struct pm_report_options *options) {
     const struct pm_times *times = rows->times;
     pm_print_note(
@@ -240,10 +278,22 @@ static void print_measured(FILE *out, const struct pm_rows *rows, const struct s
     }
 }
 
+/* Of a prediction those by which figures hang; the others are asked for. */
+static void print_own_notes(FILE *out, const struct pm_prediction *prediction,
+                            const struct pm_report_options *options) {
+    size_t n = options->all_notes ? prediction->n_notes : prediction->n_weighty_notes;
+    for (size_t i = 0; i < n; i++)
+        pm_print_note(out, options, "%s", prediction->notes[i]);
+    if (n < prediction->n_notes)
+        pm_print_note(out, options,
+                      "%zu more, of what changes no figure by 1%% or is assumed: --notes",
+                      prediction->n_notes - n);
+}
+
 /* Says what marks in the table mean that are there, then the prediction's own notes. */
-static void print_notes(FILE *out, const struct pm_prediction *prediction,
-                        const struct pm_rows *rows, const struct seen *seen,
-                        const struct pm_report_options *options) {
+void pm_print_prediction_notes(FILE *out, const struct pm_prediction *prediction,
+                               const struct pm_rows *rows, const struct pm_seen *seen,
+                               const struct pm_report_options *options) {
     if (!seen->nameless && !seen->lacks_operations && !seen->misses_are_lower_bound &&
         !prediction->n_notes && !rows->times && !rows->bounds)
         return;
@@ -264,27 +314,36 @@ static void print_notes(FILE *out, const struct pm_prediction *prediction,
         pm_print_note(out, options,
                       "Routines whose names were stripped from the program are called after their "
                       "addresses: sub_1e50 begins at 0x1e50.");
-    for (size_t i = 0; i < prediction->n_notes; i++)
-        pm_print_note(out, options, "%s", prediction->notes[i]);
+    print_own_notes(out, prediction, options);
 }
 
 void pm_write_predictions_table(FILE *out, const struct pm_prediction *prediction,
                                 const struct pm_rows *rows,
                                 const struct pm_report_options *options) {
-    struct pm_row other = {0};
-    char *titles[PM_MAX_LEVELS] = {NULL};
-    struct pm_text_table *table = pm_text_table_new();
-    struct pm_fields fields = table_fields(prediction, rows, titles);
-    pm_fields_columns(table, fields);
-    struct seen seen = {0};
-    size_t n_other = add_rows(table, fields, rows, options, &other, &seen);
-    add_sums(table, fields, prediction, rows, n_other, other);
-    print_header(out, prediction, rows, options);
-    pm_text_table_print(out, table, options);
-    pm_print_cores(out, rows->n_rows ? rows->rows[0].place.structure : NULL, prediction, options);
-    print_notes(out, prediction, rows, &seen, options);
-    for (size_t level = 0; level < prediction->n_levels; level++)
-        free(titles[level]);
-    free(fields.fields);
-    pm_text_table_free(table);
+    struct pm_error err = {0}; /* names of fields were looked at before */
+    struct pm_row other = {.counted = true};
+    struct pm_columns columns;
+    struct pm_seen seen = {0};
+    char *own = pm_sprintf("self_seconds,self_share,%s%slabel,source,bound,misses_per_iteration",
+                           rows->times ? "measured_seconds," : "",
+                           rows->bounds ? "lower_bound_seconds," : "");
+    const struct pm_row **in_order = pm_rows_in_order(rows, prediction, options, &err);
+    if (in_order && pm_columns_make(prediction, own, options, &columns, &err)) {
+        struct pm_text_table *table = pm_text_table_new();
+        pm_mark_interpolated(prediction, &columns);
+        pm_fields_columns(table, columns.fields);
+        size_t n_other = add_rows(table, columns.fields, rows, in_order, options, &other, &seen);
+        if (n_other)
+            pm_add_sum(table, columns.fields, prediction, other, pm_other_label(n_other, options));
+        pm_add_sums(table, columns.fields, prediction, rows);
+        pm_print_prediction_header(out, prediction, rows, options);
+        pm_text_table_print(out, table, options);
+        pm_print_cores(out, rows->n_rows ? rows->rows[0].place.structure : NULL, prediction,
+                       options);
+        pm_print_prediction_notes(out, prediction, rows, &seen, options);
+        pm_text_table_free(table);
+        pm_columns_free(&columns);
+    }
+    free(in_order);
+    free(own);
 }

@@ -153,17 +153,24 @@ static void derive(struct pm_row *row, const struct pm_structure *structure,
         self->cycles > 0 || self->instructions > 0 || row->iterations > 0 || row->entries > 0;
     row->seconds = row->counted ? self->cycles / prediction->clock_hz : NAN;
     row->total_seconds = row->counted ? row->total.cycles / prediction->clock_hz : NAN;
+    row->lower_seconds = row->counted ? self->lower_cycles / prediction->clock_hz : NAN;
+    row->upper_seconds = row->counted ? self->upper_cycles / prediction->clock_hz : NAN;
     row->share = prediction->seconds > 0 ? row->seconds / prediction->seconds : NAN;
+    row->total_share = prediction->seconds > 0 ? row->total_seconds / prediction->seconds : NAN;
     if (!row->counted || (row->executed && row->iterations == 0))
         row->iterations = NAN;
     if (!row->counted || (row->executed && row->entries == 0))
         row->entries = NAN;
     row->resource_cycles_per_iteration /= row->iterations; /* 0/0 is NAN: never executed */
     row->recurrence_cycles_per_iteration /= row->iterations;
+    row->cycles_per_iteration = self->cycles / row->iterations;
+    row->instructions_per_iteration = self->instructions / row->iterations;
     bool no_access_recorded = self->accesses == 0 && self->unrecorded_accesses > 0;
-    for (size_t level = 0; level < prediction->n_levels; level++)
-        row->misses_per_iteration[level] =
-            no_access_recorded ? NAN : self->level_misses[level] / row->iterations;
+    for (size_t level = 0; level < prediction->n_levels; level++) {
+        double misses = no_access_recorded ? NAN : self->level_misses[level];
+        row->misses_per_iteration[level] = misses / row->iterations;
+        row->misses_per_kilo_instruction[level] = 1000 * misses / self->instructions;
+    }
     row->lacks_operations = misses_operations(self);
     row->time_is_lower_bound = row->lacks_operations || lacks_misses(prediction, self);
     row->misses_are_lower_bound = misses_accesses(self);
@@ -334,6 +341,7 @@ struct pm_rows *pm_rows_new(const struct pm_structure *structure,
     for (size_t i = 0; i < rows->n_rows; i++) {
         struct pm_row *row = &rows->rows[i];
         derive(row, structure, prediction);
+        row->measured_share = row->measured_seconds / rows->measured_seconds;
         rows->n_not_counted += !row->counted;
         rows->n_never_executed += row->counted && !row->executed;
         attributed += row->counted ? row->seconds : 0;

@@ -38,19 +38,25 @@ struct pm_row {
     double seconds;       /* self */
     double share;         /* of the prediction's time, 0…1 */
     double total_seconds; /* with inner scopes */
-    double entries;       /* how often the loop was entered */
-    double iterations;    /* executions of the headers of all loops in the row; a routine: calls */
+    double total_share;
+    double lower_seconds, upper_seconds; /* self, as if every miss were prefetched in time, and with
+                                            each miss alone */
+    double entries;                      /* how often the loop was entered */
+    double iterations; /* executions of the headers of all loops in the row; a routine: calls */
     struct pm_cost_sum self, total;
     double resource_cycles_per_iteration, recurrence_cycles_per_iteration; /* mean, by iterations */
     double gains[PM_N_CAUSES]; /* own cycles saved if one cause vanished; NAN: not worked out */
     uint8_t bound, bound_unit, bound_level; /* of the member with the most cycles */
     char *bound_label;                      /* owned; NULL: not counted */
+    double cycles_per_iteration, instructions_per_iteration; /* of its own code */
     double misses_per_iteration[PM_MAX_LEVELS];
+    double misses_per_kilo_instruction[PM_MAX_LEVELS];
     bool lacks_operations;    /* at least 1% of those executed have no cost in the machine file */
     bool time_is_lower_bound; /* for that, or because no reuse distances were measured */
     bool misses_are_lower_bound; /* at least 1% of the memory accesses were not recorded */
     bool timed;                  /* times were measured at this size */
     double measured_seconds;     /* NAN: not timed in its own right */
+    double measured_share;       /* of the whole that was measured */
     bool measured_with_inner;    /* with loops in it that have no timer */
     uint32_t measured_in; /* the scope whose timer holds this row's time; PM_NONE: the row's own,
                              or one of whoever called the routine, or none */

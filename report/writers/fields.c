@@ -87,12 +87,24 @@ static struct pm_field_value member_of(const struct pm_field *field, const char 
     }
 }
 
-static struct pm_field_value value_of(const struct pm_field *field, const void *row) {
+struct pm_field_value pm_field_value_of(const struct pm_field *field, const void *row) {
     const char *at = (const char *)row + field->offset;
     struct pm_field_value value = field->get ? field->get(at) : member_of(field, at);
     if (field->kind == PM_POSITIVE && value.type >= PM_IS_NUMBER && !(value.number > 0))
         value.type = PM_UNKNOWN;
     return value;
+}
+
+int pm_field_compare(const struct pm_field *field, const void *a, const void *b) {
+    struct pm_field_value x = pm_field_value_of(field, a), y = pm_field_value_of(field, b);
+    bool x_known = x.type == PM_IS_TEXT || (x.type >= PM_IS_NUMBER && !isnan(x.number));
+    bool y_known = y.type == PM_IS_TEXT || (y.type >= PM_IS_NUMBER && !isnan(y.number));
+    int order = (int)y_known - (int)x_known;
+    if (order == 0 && x_known)
+        order = x.type == PM_IS_TEXT ? strcmp(x.text, y.text) : PM_COMPARE(y.number, x.number);
+    free(x.owned);
+    free(y.owned);
+    return order;
 }
 
 /* ---- lists of names -------------------------------------------------------------------------- */
@@ -164,7 +176,7 @@ static char *number_cell(const struct pm_field *field, const void *row, double n
 }
 
 char *pm_field_cell(const struct pm_field *field, const void *row) {
-    struct pm_field_value value = field->cell ? field->cell(row) : value_of(field, row);
+    struct pm_field_value value = field->cell ? field->cell(row) : pm_field_value_of(field, row);
     bool is_scaled = field->kind >= PM_NUMBER && field->kind <= PM_PERCENT;
     char *cell = NULL;
     if (value.type == PM_IS_TEXT)
@@ -236,7 +248,8 @@ void pm_fields_csv_names(struct pm_csv *csv, struct pm_fields fields) {
 
 void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const void *row) {
     for (size_t i = 0; i < fields.n_fields; i++) {
-        struct pm_field_value value = row ? value_of(&fields.fields[i], row) : pm_unknown();
+        struct pm_field_value value =
+            row ? pm_field_value_of(&fields.fields[i], row) : pm_unknown();
         if (value.type == PM_IS_INTEGER && fields.fields[i].kind == PM_HEX)
             pm_csv_hex(csv, value.integer);
         else if (value.type == PM_IS_INTEGER)
@@ -295,7 +308,7 @@ void pm_fields_set(json_t *object, struct pm_fields fields, const void *row) {
         const struct pm_field *field = &fields.fields[i];
         if (field->not_in_json || (field->json_when && !field->json_when(row)))
             continue;
-        struct pm_field_value value = value_of(field, row);
+        struct pm_field_value value = pm_field_value_of(field, row);
         if (value.type != PM_ABSENT)
             json_object_set_new(object, field->name, json_of(field->kind, &value));
         free(value.owned);

@@ -122,6 +122,12 @@ struct pm_fields {
    (PM_PUSH).  The caller frees FIELDS of the result, not their texts. */
 struct pm_fields pm_fields_named(struct pm_fields all, const char *names);
 
+/* What FIELD is of ROW, before it is written; `owned` is to be freed, and `json` released. */
+struct pm_field_value pm_field_value_of(const struct pm_field *field, const void *row);
+/* The order of two rows by FIELD: numbers from the largest on, texts by letters, what is not known
+   last. */
+int pm_field_compare(const struct pm_field *field, const void *a, const void *b);
+
 /* ---- the three writers ----------------------------------------------------------------------- */
 
 /* Heads of the columns; a row's cells.  ONLY, if not NULL, lists fields as pm_fields_named does:

@@ -96,10 +96,15 @@ check "two has models" clean pmodel fit two.pmdb
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report explain diff compare scale plot html signature convolve roofline query export validate machines; do
+for command in flags loops plan run instrument fit model report explain diff compare scale plot html signature convolve roofline query export validate machines doctor; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
+golden help.word.txt pmodel help L1/it
+golden help.option.txt pmodel help --machine-readable
+golden help.option.format.txt pmodel help format
+golden help.list.txt pmodel help --list
+golden help.list.fit.txt pmodel help --list fit
 
 # ---- loops -----------------------------------------------------------------------------------------
 
@@ -275,6 +280,16 @@ golden query.set.txt pmodel query -m r12000 --set L2.size=64KiB -P N=200 nest.pm
 golden report.top.txt pmodel report -m r12000 -P N=96 --top 2 nest.pmdb
 golden report.min_percent.txt pmodel report -m r12000 -P N=96 --min-percent 10 nest.pmdb
 golden report.pessimistic.txt pmodel report -m itanium2 -P N=96 --deps pessimistic nest.pmdb
+golden report.notes.txt pmodel report -m r12000 --notes nest.pmdb
+golden report.tree.txt pmodel report -m r12000 --tree -P N=96 nest.pmdb
+golden report.tree.filter.txt pmodel report -m r12000 --tree --filter 'stencil*' -P N=96 nest.pmdb
+golden report.fields.txt pmodel report -m r12000 --fields 'time,at least,at most,low,high,L1,misses/ki,cyc/it,loop' --sort L2/ki nest.pmdb
+golden report.fields.csv pmodel report -m r12000 --fields key,label,L1_misses,total_seconds --format csv nest.pmdb
+golden report.filter.json pmodel report -m r12000 --filter 'nest.c:3*' --fields label,time,misses/it --format json nest.pmdb
+golden report.filter.txt pmodel report -m r12000 --filter 'u*' --fields +instr,misses/ki nest.pmdb
+golden report.sizes.txt pmodel report -m r12000,itanium2 -P N=32,56,96,200 --top 4 nest.pmdb
+golden report.sizes.csv pmodel report -m r12000 -P N=56,96 --fields parameters,label,time,bound --filter stencil --format csv nest.pmdb
+golden report.sizes.two.txt pmodel report -m icelake-sp -P A=24,100,B=200 --fields +L1/ki --min-percent 5 two.pmdb
 golden report.fits.txt pmodel report -m r12000 -P N=96 --fits nest.pmdb
 golden report.fits.two.txt pmodel report -m icelake-sp -P A=100,B=200 --fits two.pmdb
 golden report.left_out.txt pmodel report -P N=24 run.pmdb
@@ -531,6 +546,11 @@ golden error.query.interpolate.txt pmodel query --fits --interpolate -m r12000 c
 golden error.run.machine.txt pmodel run --no-memory -m r12000 -o none.pmdb -P N=16 -- ./nest '{N}'
 golden error.report.carried.txt pmodel report --carried -m r12000 nest.pmdb
 golden error.report.deps.txt pmodel report --deps none nest.pmdb
+golden error.report.fields.txt pmodel report -m r12000 --fields time,lop nest.pmdb
+golden error.report.sort.txt pmodel report -m r12000 --sort lop nest.pmdb
+golden error.report.tree.txt pmodel report -m r12000 --tree -P N=24,32 nest.pmdb
+golden error.report.tree.json pmodel report -m r12000 --tree --format json nest.pmdb
+golden error.report.sizes.txt pmodel report -m r12000 --fits -P N=24,32 nest.pmdb
 golden error.explain.loop.txt pmodel explain -m r12000 nest.pmdb stencli/2
 golden error.explain.machine.txt pmodel explain nest.pmdb
 golden error.diff.mixed.txt pmodel diff -m r12000 nest.pmdb ./nest

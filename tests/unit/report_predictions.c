@@ -36,11 +36,11 @@ static int tear_down(void **state) {
 }
 
 static char *report(const struct example *example, const struct pm_report_options *options) {
-    const struct pm_prediction *predictions[] = {example->prediction};
+    const struct pm_sized_prediction prediction = {example->prediction, example->times, NULL};
+    const struct pm_predictions_report report = {example->structure, &prediction, 1, 1};
+    struct pm_error err = {0};
     char *text;
-    CAPTURE(text, out,
-            pm_report_predictions(out, example->structure, predictions, 1, example->times, NULL,
-                                  options));
+    CAPTURE(text, out, assert_true(pm_report_predictions(out, &report, options, &err)));
     return text;
 }
 
@@ -166,11 +166,33 @@ static void the_table_is_as_agreed(void **state) {
         "cost in the machine file.\n"
         "  - Caches are taken as fully associative.\n";
     struct example *example = *state;
-    example->prediction->n_notes = 1;
+    example->prediction->n_notes = example->prediction->n_weighty_notes = 1;
     example->prediction->notes = pm_alloc(1, sizeof(char *));
     example->prediction->notes[0] = pm_strdup("Caches are taken as fully associative.");
     char *text = report(example, &(struct pm_report_options){.min_percent = 0.5});
     assert_string_equal(text, expected);
+    free(text);
+}
+
+static void notes_by_which_little_hangs_are_asked_for(void **state) {
+    struct example *example = *state;
+    example->prediction->n_notes = 2;
+    example->prediction->n_weighty_notes = 1;
+    example->prediction->notes = pm_alloc(2, sizeof(char *));
+    example->prediction->notes[0] = pm_strdup("All of it is a guess.");
+    example->prediction->notes[1] = pm_strdup("One branch may be wrong.");
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, "All of it is a guess."));
+    assert_null(strstr(text, "One branch"));
+    assert_non_null(
+        strstr(text, "  - 1 more, of what changes no figure by 1% or is assumed: --notes\n"));
+    free(text);
+    text = report(example, &(struct pm_report_options){.all_notes = true});
+    assert_non_null(strstr(text, "One branch may be wrong."));
+    assert_null(strstr(text, "--notes"));
+    free(text);
+    text = report_as(example, PM_REPORT_JSON);
+    assert_non_null(strstr(text, "One branch may be wrong."));
     free(text);
 }
 
@@ -456,11 +478,13 @@ static void csv_of_two_machines_has_the_levels_of_both(void **state) {
     struct pm_prediction *other = example_prediction(example->structure);
     free(other->level_names[1]);
     other->level_names[1] = pm_strdup("L3");
-    const struct pm_prediction *predictions[] = {example->prediction, other};
+    const struct pm_sized_prediction predictions[] = {{example->prediction, NULL, NULL},
+                                                      {other, NULL, NULL}};
+    const struct pm_predictions_report both = {example->structure, predictions, 2, 1};
+    const struct pm_report_options options = {.format = PM_REPORT_CSV};
+    struct pm_error err = {0};
     char *text;
-    CAPTURE(text, out,
-            pm_report_predictions(out, example->structure, predictions, 2, NULL, NULL,
-                                  &(struct pm_report_options){.format = PM_REPORT_CSV}));
+    CAPTURE(text, out, assert_true(pm_report_predictions(out, &both, &options, &err)));
     const char *at = text;
     static char names[MAX_FIELDS][128], fields[MAX_FIELDS][128];
     size_t n = read_record(&at, names, MAX_FIELDS);
@@ -474,6 +498,117 @@ static void csv_of_two_machines_has_the_levels_of_both(void **state) {
     assert_string_equal(fields[l3], "4000000");
     pm_prediction_free(other);
     free(text);
+}
+
+/* ---- chosen rows and columns ----------------------------------------------------------------- */
+
+static void fields_are_called_by_name_or_head(void **state) {
+    static const char expected[] = "\n L1/ki      TIME  ITERATIONS  LOOP\n"
+                                   "  76.2    300 ms       21.0M  step/3 i\n";
+    struct pm_report_options options = {
+        .fields = "L1/ki,self_seconds,Iterations,loop", .max_rows = 1, .min_percent = 50};
+    char *text = report(*state, &options);
+    assert_non_null(strstr(text, expected));
+    free(text);
+    options = (struct pm_report_options){.fields = "+misses", .min_percent = 50};
+    text = report(*state, &options);
+    assert_non_null(strstr(text, "L1/it  L2/it  TLB/it     L1     L2  TLB\n"));
+    free(text);
+}
+
+static void a_field_that_there_is_not_is_an_error_before_all_output(void **state) {
+    struct example *example = *state;
+    const struct pm_sized_prediction prediction = {example->prediction, NULL, NULL};
+    const struct pm_predictions_report whole = {example->structure, &prediction, 1, 1};
+    struct pm_error err = {0};
+    char *text;
+    struct pm_report_options options = {.fields = "time,lop"};
+    CAPTURE(text, out, assert_false(pm_report_predictions(out, &whole, &options, &err)));
+    assert_string_equal(text, "");
+    assert_non_null(strstr(err.text, "no field is called \"lop\" (did you mean LOOP?): there are"));
+    assert_non_null(strstr(err.text, "L1/ki"));
+    free(text);
+    options = (struct pm_report_options){.sort = "lop"};
+    CAPTURE(text, out, assert_false(pm_report_predictions(out, &whole, &options, &err)));
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void csv_has_the_fields_that_are_asked_for(void **state) {
+    char *text =
+        report(*state, &(struct pm_report_options){
+                           .fields = "loop,L1", .filter = "step/[23]", .format = PM_REPORT_CSV});
+    assert_string_equal(text, "label,L1_misses\r\nstep/3 i,16000000\r\n"
+                              "step/2 j,50000\r\n");
+    free(text);
+}
+
+static void rows_are_sorted_by_any_field(void **state) {
+    char *text = report(*state, &(struct pm_report_options){.sort = "loop", .fields = "loop"});
+    const char *main_row = strstr(text, "\n main"), *norm = strstr(text, "\n norm/1 :18"),
+               *step = strstr(text, "\n step/3 i"), *unknown = strstr(text, "\n not counted");
+    assert_true(main_row && norm && step && unknown);
+    assert_true(main_row < norm && norm < step && step < unknown);
+    free(text);
+}
+
+static void what_the_filter_leaves_out_is_summed_up(void **state) {
+    static const char *const patterns[] = {"norm", "norm/1", "*.c:18", "no*"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        char *text = report(*state, &(struct pm_report_options){.filter = patterns[i]});
+        assert_non_null(strstr(text, "norm/1 :18"));
+        assert_null(strstr(text, "step/3"));
+        assert_non_null(strstr(text, "310 ms   91  other (5)"));
+        free(text);
+    }
+}
+
+static void the_tree_has_totals_that_add_up(void **state) {
+    struct example *example = *state;
+    char *text = report(example, &(struct pm_report_options){.tree = true});
+    const char *step = strstr(text, "step "), *k = strstr(text, "  step/1 k"),
+               *j = strstr(text, "    step/2 j"), *i = strstr(text, "      step/3 i");
+    assert_true(step && k && j && i);
+    assert_true(step < k && k < j && j < i);
+    assert_non_null(strstr(text, " 310 ms       91   10.0 ms      step/2 j"));
+    assert_non_null(strstr(text, " 300 ms       88    300 ms        step/3 i"));
+    free(text);
+    text = report(example, &(struct pm_report_options){.tree = true, .filter = "step/2"});
+    assert_non_null(strstr(text, "  step/1 k")); /* what it is in */
+    assert_non_null(strstr(text, "step/3 i"));   /* what is in it */
+    assert_null(strstr(text, "norm"));
+    free(text);
+    text = report(example, &(struct pm_report_options){.tree = true, .max_rows = 1});
+    double sum = 0;
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (strstr(line, "  step") || strstr(line, " other"))
+            sum += strstr(line, "   other") ? 0 : read_seconds(line);
+    assert_near(sum, example->prediction->seconds, 0.005 * sum);
+    free(text);
+}
+
+static void sizes_stand_side_by_side(void **state) {
+    struct example *example = *state;
+    struct pm_prediction *other = example_prediction(example->structure);
+    other->scopes[SCOPE_I_VECTOR].self.cycles *= 2;
+    example_sum_up(example->structure, other);
+    other->parameters.values[0] = 512;
+    const struct pm_sized_prediction predictions[] = {{example->prediction, NULL, NULL},
+                                                      {other, NULL, NULL}};
+    const struct pm_predictions_report both = {example->structure, predictions, 1, 2};
+    struct pm_report_options options = {.min_percent = 1};
+    struct pm_error err = {0};
+    char *text;
+    CAPTURE(text, out, assert_true(pm_report_predictions(out, &both, &options, &err)));
+    assert_non_null(strstr(text, "  N=256: predicted 340 ms"));
+    assert_non_null(strstr(text, "  N=512: predicted "));
+    assert_non_null(strstr(text, "   N=256     %     N=512     %  LOOP"));
+    assert_non_null(strstr(text, "  300 ms    88 "));
+    assert_non_null(strstr(text, "step/3 i"));
+    assert_non_null(strstr(text, "other (3 smaller ones)"));
+    free(text);
+    pm_prediction_free(other);
 }
 
 /* ---- measured times -------------------------------------------------------------------------- */
@@ -543,10 +678,10 @@ static void the_table_has_measured_beside_predicted(void **state) {
     struct example *example = *state;
     add_times(example);
     char *text = report(example, &(struct pm_report_options){.min_percent = 0.5});
-    assert_non_null(strstr(text, "   TIME     %   MEASURED  LOOP"));
-    assert_non_null(strstr(text, " 300 ms    88  in step/2  step/3 i"));
-    assert_non_null(strstr(text, "10.0 ms   2.9    <300 ms  step/2 j"));
-    assert_non_null(strstr(text, "<0.1   <41.0 ms  other (3 smaller ones)"));
+    assert_non_null(strstr(text, "   TIME     %       MEASURED  LOOP"));
+    assert_non_null(strstr(text, " 300 ms    88  in step/2 :29  step/3 i"));
+    assert_non_null(strstr(text, "10.0 ms   2.9        <300 ms  step/2 j"));
+    assert_non_null(strstr(text, "<0.1        1.01 ms  other (2 smaller ones)"));
     assert_non_null(strstr(text, "2.00 ms  outside all timers"));
     assert_non_null(strstr(text, "on Some Processor, 343 ms in all"));
     assert_non_null(strstr(text, "took 1.008 times its plain time"));
@@ -597,6 +732,23 @@ static void json_has_measured_times(void **state) {
     assert_int_equal(json_array_size(json_object_get(measured, "timers")), 5);
     assert_string_equal(json_string_value(json_object_get(measured, "machine")), "Some Processor");
     json_decref(document);
+    free(text);
+}
+
+/* What is predicted to be short may have taken long; and where a time is, can be found. */
+static void rows_are_shown_for_measured_time_too(void **state) {
+    struct example *example = *state;
+    add_times(example);
+    char *text = report(example, &(struct pm_report_options){.min_percent = 20});
+    assert_non_null(strstr(text, "<300 ms  step/2 j"));
+    assert_non_null(strstr(text, "other (4 smaller ones)"));
+    free(text);
+    example->times->scopes[3].seconds = 1e-6; /* of step/2, which step/3 names */
+    text = report(example, &(struct pm_report_options){.min_percent = 20});
+    assert_non_null(strstr(text, "step/2 j"));
+    free(text);
+    text = report(example, &(struct pm_report_options){.sort = "measured", .fields = "measured"});
+    assert_non_null(strstr(text, "\n      <40.0 ms\n       1.00 ms\n"));
     free(text);
 }
 
@@ -726,6 +878,15 @@ int main(void) {
         TEST(time_in_no_scope_gets_a_row),
         TEST(code_without_iterations_has_unknown_rates),
         TEST(the_table_is_as_agreed),
+        TEST(notes_by_which_little_hangs_are_asked_for),
+        TEST(fields_are_called_by_name_or_head),
+        TEST(a_field_that_there_is_not_is_an_error_before_all_output),
+        TEST(csv_has_the_fields_that_are_asked_for),
+        TEST(rows_are_sorted_by_any_field),
+        TEST(what_the_filter_leaves_out_is_summed_up),
+        TEST(the_tree_has_totals_that_add_up),
+        TEST(sizes_stand_side_by_side),
+        TEST(rows_are_shown_for_measured_time_too),
         TEST(printed_times_add_up_whatever_is_left_out),
         TEST(a_measured_size_says_so),
         TEST(unknown_operations_of_the_whole_mark_its_time),

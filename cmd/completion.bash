@@ -1,0 +1,38 @@
+# Completion of pmodel's commands, options, machines and stores for bash. What there is, pmodel
+# itself says (`pmodel help --list`), so that this file does not age.
+_pmodel() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
+    local pmodel=${COMP_WORDS[0]}
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W "$("$pmodel" help --list 2>/dev/null) --help --version" -- "$word"))
+        return
+    fi
+    case $before in
+    -m | --machine)
+        COMPREPLY=($(compgen -W "$("$pmodel" machines 2>/dev/null | awk '{ print $1 }')" -- "$word")
+            $(compgen -f -X '!*.conf' -- "$word"))
+        return
+        ;;
+    --format)
+        COMPREPLY=($(compgen -W 'table json csv' -- "$word"))
+        return
+        ;;
+    -o | -s | --weights | --keep)
+        COMPREPLY=($(compgen -f -X '!*.pmdb' -- "$word"))
+        return
+        ;;
+    esac
+    if [ "$command" = help ]; then
+        COMPREPLY=($(compgen -W "$("$pmodel" help --list 2>/dev/null)" -- "$word"))
+    elif [[ $word == -* ]]; then
+        COMPREPLY=($(compgen -W "$("$pmodel" help --list "$command" 2>/dev/null)" -- "$word"))
+    else
+        case $command in
+        fit | model | report | scale | query | schedule | explain | diff | compare | annotate | html | plot | profile)
+            COMPREPLY=($(compgen -f -X '!*.pmdb' -- "$word") $(compgen -d -- "$word"))
+            ;;
+        esac
+    fi
+}
+complete -o filenames -o default -F _pmodel pmodel

@@ -1,0 +1,87 @@
+# What a newcomer asks first: --help fits a screen and has an example, `pmodel help WORD`, completion in
+# bash, and what `pmodel doctor` says of a system that lacks something.
+. "$TOP/tests/lib.sh"
+
+for command in $(pmodel help --list | grep -vx help); do
+    pmodel "$command" --help >help 2>errors
+    lines=$(wc -l <help)
+    if [ "$lines" -gt 24 ] || ! grep -q '^example: ' help || ! grep -q '^usage: pmodel ' help; then
+        fail "$command --help is one screen with an example" "it has $lines lines"
+    else
+        pass "$command --help is one screen with an example"
+    fi
+    if [ -e "$TOP/docs/pmodel-$command.md" ]; then
+        pass "$command has a manual page"
+    else
+        fail "$command has a manual page" "docs/pmodel-$command.md is missing"
+    fi
+done
+check "an example names no option that there is not" bash -c '
+    for command in $(pmodel help --list | grep -vx help); do
+        pmodel "$command" --help | sed -n -e "s/^example: pmodel //" -e "s/ -- .*//" -e "s/#.*//p" |
+            while read -r name words; do
+                for word in $words; do
+                    case $word in
+                    --[a-z]*) pmodel help --list "$name" | grep -qx -e "$word" || exit 1 ;;
+                    esac
+                done
+            done || exit 1
+    done'
+
+# is NAME EXPECTED COMMAND...: the command prints this.
+is() {
+    local name=$1 expected=$2 printed
+    shift 2
+    printed=$("$@" 2>&1)
+    if [ "$printed" = "$expected" ]; then
+        pass "$name"
+    else
+        fail "$name" "it printed \"$printed\""
+    fi
+}
+is "a column of the report is explained" \
+    'L1/it: Misses of a level for each iteration of the loop; of a routine, for each call.
+More: docs/reading-a-report.md.' pmodel help L1/it
+check "a column of another level is, too" pmodel help TLB2/ki
+check "an option is explained" sh -c 'pmodel help carry | grep -q "pmodel run "'
+check "a command is" sh -c 'pmodel help fit | grep -q "^usage: pmodel fit"'
+expect_error "a word that there is not" 2 'did you mean reuse distance' pmodel help 'reuse distanse'
+
+# ---- completion ----------------------------------------------------------------------------------
+
+touch a.pmdb b.txt
+complete_words() { # WORD... : what bash offers for the last one
+    bash -c '. "$BUILD/share/bash-completion/completions/pmodel"
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _pmodel
+        echo "${COMPREPLY[*]}"' completion "$@"
+}
+is "commands are completed" 'report' complete_words pmodel rep
+is "options are" '--fields --filter --fits' complete_words pmodel report --fi
+is "options of run are those of plan" '--second-core' complete_words pmodel plan --sec
+is "machines are" 'r12000' complete_words pmodel report -m r12
+is "stores are" 'a.pmdb' complete_words pmodel report ''
+is "formats are" 'json' complete_words pmodel report --format js
+
+# ---- doctor --------------------------------------------------------------------------------------
+
+check "nothing is broken here" pmodel doctor
+state() { # NAME: of doctor.json
+    jq -r --arg name "$1" '.checks[] | select(.name == $name) | .state' doctor.json
+}
+pmodel doctor --format json >doctor.json
+for name in processor plugin gcc g++ gfortran 'mount namespaces' measuring; do
+    is "$name is looked at" fine state "$name"
+done
+# Another compiler under the usual name, and none at all.
+mkdir other
+ln -s "$(command -v gcc-11)" other/gcc
+PATH=$TMP/other:$PATH pmodel doctor --format json >doctor.json
+is "a compiler that the plugin is not for is seen" limited state gcc
+check "it is said what to do" sh -c 'jq -r ".checks[].mend" doctor.json | grep -q "with the plugin it does not compile"'
+mkdir few
+ln -s "$BUILD/bin/pmodel" few/pmodel
+PATH=$TMP/few pmodel doctor --format json >doctor.json 2>errors
+is "no compiler is seen" limited state gcc
+is "measuring cannot be tried then" limited state measuring
+check "nothing is left behind" sh -c '! ls "${TMPDIR:-/tmp}" | grep pmodel-doctor'
