@@ -40,6 +40,7 @@ static const struct pm_command commands[] = {
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--write-backs]\n"
+     "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
@@ -53,6 +54,11 @@ static const struct pm_command commands[] = {
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
+    {"profile",
+     "[-P NAME=VALUE[,...]] [--strides | --mix] [--random] [--min-percent PERCENT]\n"
+     "                      [--format table|json|csv] [--wide] STORE",
+     "what each basic block does with memory: strides, operations, hits in simulated caches",
+     pm_cmd_profile},
     {"bound",
      "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--loops NAMES] [--every K]\n"
      "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
@@ -119,13 +125,13 @@ static const struct pm_command commands[] = {
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"plot",
-     "--what time|misses|histogram|surface -m MACHINE [--set NAME=VALUE]...\n"
+     "--what time|misses|histogram|surface|roofline -m MACHINE [--set NAME=VALUE]...\n"
      "                   [-P NAME=VALUES]... [--sizes N] [--block SIZES] [--time window|simple]\n"
      "                   [-o FILE.svg] STORE [LOOP]",
      "a picture of a loop over sizes: time by cause, misses, reuse distances", pm_cmd_plot},
     {"html",
      "-m MACHINE[,MACHINE]... -o FILE.html [--set NAME=VALUE]... [-P NAME=VALUES]...\n"
-     "                   [--sizes N] [--time window|simple] STORE",
+     "                   [--sizes N] [--source-dir FOLDER]... [--time window|simple] STORE",
      "one page with the loops, their source and pictures, for a browser", pm_cmd_html},
     {"signature",
      "[--profile STORE] [-P NAME=VALUE[,...]] [--by-loops] [--set NAME=VALUE]...\n"

@@ -79,6 +79,14 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
    level, its bandwidth, lower and upper cycles. */
 void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self);
 
+/* Misses of each scope that prefetchers hide, PM_MAX_LEVELS values each; the caller frees. */
+double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,
+                             const struct pm_group_misses *groups);
+/* What they cost on a machine with a window that was not simulated: the papers' formula with what
+   the window and prefetchers hide instead of `exposed`.  PREFETCHED: of the scope. */
+void pm_fallback_memory_cycles(const struct pm_machine *machine, const double *prefetched,
+                               struct pm_cost_sum *self);
+
 /* ---- exposure.c ------------------------------------------------------------------------------ */
 
 /* What the misses of a region add to its schedule, in the same fields. */

@@ -359,7 +359,7 @@ golden query.fits.two.txt pmodel query --fits --cache 1K -P B=40 two.pmdb
 # What is drawn and written, not where.
 drawn='sed "s/<text/\n<text/g" | sed -n -e "s/^<text[^>]*>\([^<0-9][^<]*\)<.*/text \1/p;t" \
     -e "s/^<\([a-z]*\) class=.\([a-z0-9 ]*\).*/\1 \2/p" -e "s/<\(title\|desc\)>\(.*\)<.*/\1 \2/p" | sort | uniq -c'
-for what in time misses histogram surface; do
+for what in time misses histogram surface roofline; do
     golden plot.$what.txt sh -c "pmodel plot --what $what -m r12000 -P N=96 --sizes 12 nest.pmdb stencil/2 | $drawn"
 done
 golden plot.program.txt sh -c "pmodel plot --what time -m itanium2 --sizes 6 nest.pmdb | $drawn"
@@ -400,7 +400,8 @@ golden scale.svg pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' --format svg 
 
 # ---- signatures ------------------------------------------------------------------------------------
 
-formats signature pmodel signature --profile nest.pmdb -P N=96 r12000
+golden signature.txt pmodel signature --profile nest.pmdb -P N=96 r12000
+golden signature.csv pmodel signature --format csv r12000
 formats convolve pmodel convolve -P N=96 -m r12000,itanium2 nest.pmdb
 golden convolve.measured.txt pmodel convolve -P N=24 -m r12000 --top 3 --wide nest.pmdb
 formats roofline pmodel roofline -P N=96 -m itanium2 nest.pmdb
