@@ -129,12 +129,6 @@ void pm_prediction_take_ends(struct pm_prediction *prediction, const struct pm_p
     }
 }
 
-void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor) {
-    struct pm_cost_sum scaled = {0};
-    pm_cost_sum_add_share(&scaled, sum, factor);
-    *sum = scaled;
-}
-
 /* Children come after their parents, so one walk from the end adds up. */
 void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
     for (size_t s = 0; s < structure->n_scopes; s++)

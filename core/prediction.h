@@ -93,7 +93,6 @@ struct pm_cost_sum {
 
 /* Adds all of FROM to INTO. */
 void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from);
-void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor);
 /* Adds SHARE of it. */
 void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *from, double share);
 
@@ -144,8 +143,8 @@ struct pm_parallel_part {
 
 /* Of a program with several threads (sched/cores/cores.h). */
 struct pm_cores {
-    unsigned n_cores, n_threads;
-    bool is_checked;       /* times on so many cores were compared with a clock */
+    unsigned n_cores, n_threads; /* threads that take part in parallel parts */
+    bool is_checked;             /* times on so many cores were compared with a clock */
     double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
     double thread_seconds; /* of all threads, one after the other */
     PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */

@@ -240,8 +240,7 @@ static void add_memory(struct mapping *m, const struct pm_profile *profile, enum
                        struct pm_scope_prediction *scopes) {
     double all_cycles = 0;
     if (time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
-        m->patterns =
-            pm_patterns_of_scopes(&m->frequencies, profile, m->groups, m->signature.n_caches);
+        m->patterns = pm_patterns_of_scopes(&m->frequencies, profile, m->groups, &m->signature);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         all_cycles += scopes[s].self.schedule_cycles;
     for (uint32_t s = 0; s < m->structure->n_scopes; s++) {

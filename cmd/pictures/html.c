@@ -2,8 +2,8 @@
    source beside. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "cmd/explain/explain.h"
 #include "cmd/pictures/private.h"
 #include "core/store/store.h"
 #include "fit/warnings/warnings.h"
@@ -15,6 +15,7 @@ struct request {
     struct pm_size_design design;
     struct pm_machine_list on;
     struct pm_predict_options predict;
+    struct pm_source_folders folders;
     unsigned n_sizes;
 };
 
@@ -23,7 +24,32 @@ struct making {
     struct pm_followed followed;
     struct pm_html_page *page;
     struct pm_warnings warnings;
+    /* For each machine; a machine of which no signature can be made has no roofs. */
+    struct pm_signature *signatures;
+    struct pm_roofs *roofs;
 };
+
+/* ---- roofs ----------------------------------------------------------------------------------- */
+
+static void make_roofs(struct making *m) {
+    size_t n = m->request->on.n_machines;
+    m->signatures = pm_alloc(n, sizeof *m->signatures);
+    m->roofs = pm_alloc(n, sizeof *m->roofs);
+    for (size_t i = 0; i < n; i++) {
+        struct pm_error err = {0};
+        if (pm_signature_make(m->request->on.machines[i], &m->signatures[i], &err))
+            pm_roofs_of(&m->signatures[i], &m->roofs[i]);
+    }
+}
+
+static void free_roofs(struct making *m) {
+    for (size_t i = 0; m->roofs && i < m->request->on.n_machines; i++) {
+        pm_roofs_free(&m->roofs[i]);
+        pm_signature_free(&m->signatures[i]);
+    }
+    free(m->roofs);
+    free(m->signatures);
+}
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
@@ -46,6 +72,7 @@ static bool add_profile(struct making *m, const struct pm_followed_size *size,
         return err->kind == PM_ERROR_NONE;
     const struct pm_machine_list *on = &m->request->on;
     struct pm_prediction **predictions = pm_alloc(on->n_machines, sizeof *predictions);
+    struct pm_roofline *rooflines = pm_alloc(on->n_machines, sizeof *rooflines);
     bool ok = true;
     for (size_t i = 0; ok && i < on->n_machines; i++) {
         ok = pm_profile_is_without_memory(profile) ||
@@ -57,19 +84,27 @@ static bool add_profile(struct making *m, const struct pm_followed_size *size,
         ok = predictions[i] != NULL;
         if (ok && !predictions[i]->measured_up_to)
             predictions[i]->measured_up_to = pm_strdup(m->followed.program.measured_up_to);
+        struct pm_error none = {0}; /* no floating-point operations: no points */
+        if (ok && m->roofs[i].n_roofs)
+            (void)pm_roofline_of(m->followed.program.structure, profile, &m->signatures[i],
+                                 predictions[i], &rooflines[i], &none);
     }
     if (ok) {
         pm_page_add(m->page, &(struct pm_page_size){.value = size->value,
                                                     .is_given = size->is_given,
                                                     .profile = profile,
                                                     .predictions = predictions,
+                                                    .rooflines = rooflines,
                                                     .times = times});
         if (profile->predicted || !m->followed.models)
             warn(m, profile, predictions);
     }
-    for (size_t i = 0; i < on->n_machines; i++)
+    for (size_t i = 0; i < on->n_machines; i++) {
         if (predictions[i])
             pm_prediction_free(predictions[i]);
+        free(rooflines[i].points);
+    }
+    free(rooflines);
     free(predictions);
     pm_profile_free(profile);
     return ok;
@@ -102,24 +137,9 @@ static bool add_sizes(struct making *m, struct pm_error *err) {
 
 /* ---- source ---------------------------------------------------------------------------------- */
 
-enum { MOST_SOURCE_BYTES = 1 << 19 }; /* of a file; what is larger was hardly written by hand */
+enum { MOST_SOURCE_LINES = 20000 }; /* of a file; what is longer was hardly written by hand */
 
-/* A file that is not where it was compiled is left out; the page says so where it would stand. */
-static void add_source(struct pm_html_page *page, const char *path) {
-    struct stat facts;
-    FILE *from = fopen(path, "r");
-    if (from && fstat(fileno(from), &facts) == 0 && S_ISREG(facts.st_mode) &&
-        facts.st_size <= MOST_SOURCE_BYTES) {
-        char *text = pm_alloc((size_t)facts.st_size + 1, 1);
-        size_t n = fread(text, 1, (size_t)facts.st_size, from);
-        if (strlen(text) == n) /* else it is no text */
-            pm_page_add_source(page, path, text);
-        free(text);
-    }
-    if (from)
-        fclose(from);
-}
-
+/* A file that is not found is left out; the page says so where it would stand. */
 static void add_sources(struct making *m) {
     const struct pm_structure *structure = m->followed.program.structure;
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
@@ -127,8 +147,11 @@ static void add_sources(struct making *m) {
         bool is_new = file != NULL;
         for (uint32_t i = 0; is_new && i < s; i++)
             is_new = !structure->scopes[i].file || strcmp(structure->scopes[i].file, file) != 0;
-        if (is_new)
-            add_source(m->page, file);
+        struct pm_error err = {0};
+        struct pm_source *source = is_new ? pm_source_read(file, &m->request->folders, &err) : NULL;
+        if (source && source->n_lines <= MOST_SOURCE_LINES)
+            pm_page_add_source(m->page, file, source);
+        pm_source_free(source);
     }
 }
 
@@ -139,6 +162,7 @@ static bool make(FILE *to, void *context, struct pm_error *err) {
     struct request *request = m->request;
     bool ok = pm_follow(&m->followed, request->store_path, &request->design, request->n_sizes, err);
     if (ok) {
+        make_roofs(m);
         m->page = pm_page_new(&(struct pm_page_subject){
             .structure = m->followed.program.structure,
             .parameter = m->followed.parameter,
@@ -146,11 +170,13 @@ static bool make(FILE *to, void *context, struct pm_error *err) {
             .measured_high = m->followed.measured_high,
             .machines = (const struct pm_machine *const *)request->on.machines,
             .n_machines = request->on.n_machines,
+            .roofs = m->roofs,
         });
         add_sources(m);
         ok = add_sizes(m, err) && pm_page_write(to, m->page, &m->warnings, err);
     }
     pm_page_free(m->page);
+    free_roofs(m);
     pm_warnings_free(&m->warnings);
     pm_followed_free(&m->followed);
     return ok;
@@ -163,6 +189,7 @@ int pm_cmd_html(int argc, char **argv) {
         PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_VALUE("sizes", 0, pm_read_count, &request.n_sizes),
+        PM_OPTION_ADD("source-dir", 0, pm_add_source_folder, &request.folders),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         {0},
     };
@@ -184,5 +211,6 @@ int pm_cmd_html(int argc, char **argv) {
     }
     pm_size_design_free(&request.design);
     pm_free_machines(&request.on);
+    free(request.folders.folders);
     return status;
 }

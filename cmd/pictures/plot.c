@@ -30,7 +30,7 @@ static const struct pm_machine *machine_of(const struct plotting *p) {
 }
 
 static bool has_predictions(const struct plotting *p) {
-    return p->request->what == PM_PICTURE_TIME || p->request->what == PM_PICTURE_MISSES;
+    return p->request->what != PM_PICTURE_HISTOGRAM && p->request->what != PM_PICTURE_SURFACE;
 }
 
 /* ---- what is pictured ------------------------------------------------------------------------ */
@@ -131,8 +131,8 @@ static bool add_size(struct plotting *p, const struct pm_followed_size *size,
            err->kind == PM_ERROR_NONE && add_measured(p, size, err);
 }
 
-/* A histogram is of one size: that of -P, else the largest that was measured. */
-static bool add_one_size(struct plotting *p, char **at, struct pm_error *err) {
+/* The size of a picture that is of one: that of -P, else the largest that was measured. */
+static const struct pm_followed_size *one_size(const struct plotting *p, struct pm_error *err) {
     const struct pm_followed_size *size = NULL;
     for (size_t i = 0; i < p->followed.n_sizes; i++) {
         const struct pm_followed_size *s = &p->followed.sizes[i];
@@ -140,13 +140,24 @@ static bool add_one_size(struct plotting *p, char **at, struct pm_error *err) {
             size = s;
     }
     if (!size)
-        return pm_fail(err, "say which size with -P");
-    *at = pm_parameters_text(&size->at);
+        pm_fail(err, "say which size with -P");
+    return size;
+}
+
+/* As a report has it: what was measured comes first. */
+static struct pm_profile *profile_at(const struct plotting *p, const struct pm_followed_size *size,
+                                     struct pm_error *err) {
     const struct pm_parameters *run = pm_followed_run(&p->followed, size);
-    return add_point(p, size->value,
-                     run ? pm_followed_measured(&p->followed, run, err)
-                         : pm_followed_predicted(&p->followed, size, err),
-                     NULL, err);
+    return run ? pm_followed_measured(&p->followed, run, err)
+               : pm_followed_predicted(&p->followed, size, err);
+}
+
+static bool add_one_size(struct plotting *p, char **at, struct pm_error *err) {
+    const struct pm_followed_size *size = one_size(p, err);
+    if (!size)
+        return false;
+    *at = pm_parameters_text(&size->at);
+    return add_point(p, size->value, profile_at(p, size, err), NULL, err);
 }
 
 static bool add_points(struct plotting *p, char **at, struct pm_error *err) {
@@ -160,6 +171,64 @@ static bool add_points(struct plotting *p, char **at, struct pm_error *err) {
     }
     pm_picture_progress_end(&progress);
     return ok && (p->picture.n_points > 0 || pm_fail(err, "no size could be pictured"));
+}
+
+/* ---- the roofline ---------------------------------------------------------------------------- */
+
+/* Only points of the rows that are pictured. */
+static void keep_rows(const struct plotting *p, struct pm_roofline *roofline) {
+    size_t n = 0;
+    for (size_t i = 0; i < roofline->n_points; i++)
+        if (!p->rows ||
+            p->rows[pm_row_scope(p->followed.program.structure, roofline->points[i].scope)])
+            roofline->points[n++] = roofline->points[i];
+    roofline->n_points = n;
+}
+
+static bool find_points(const struct plotting *p, const struct pm_profile *profile,
+                        const struct pm_signature *signature, struct pm_roofline *roofline,
+                        struct pm_error *err) {
+    const struct pm_structure *structure = p->followed.program.structure;
+    struct pm_prediction *prediction =
+        check_blocks(p, profile, err)
+            ? pm_predict(structure, profile, machine_of(p), &p->request->predict, err)
+            : NULL;
+    bool ok =
+        prediction && pm_roofline_of(structure, profile, signature, prediction, roofline, err);
+    if (ok)
+        keep_rows(p, roofline);
+    if (ok && roofline->n_points == 0)
+        ok = pm_fail(err,
+                     "%s has no floating-point operations of its own, so that it has no place "
+                     "under a roof of these",
+                     p->request->loop);
+    if (prediction)
+        pm_prediction_free(prediction);
+    return ok;
+}
+
+static bool draw_roofline(FILE *to, struct plotting *p, struct pm_error *err) {
+    struct pm_signature signature;
+    struct pm_roofs roofs;
+    struct pm_rooflined_program shown = {.structure = p->followed.program.structure,
+                                         .name = pm_base_name(p->request->store_path)};
+    const struct pm_followed_size *size = one_size(p, err);
+    struct pm_profile *profile = size ? profile_at(p, size, err) : NULL;
+    bool ok = profile && pm_signature_make(machine_of(p), &signature, err);
+    if (ok) {
+        const double all_points = 0;
+        shown.at = profile->parameters;
+        ok = find_points(p, profile, &signature, &shown.roofline, err);
+        pm_roofs_of(&signature, &roofs);
+        if (ok)
+            pm_report_roofline_svg(to, &signature, &roofs, &shown, 1, all_points);
+        pm_roofs_free(&roofs);
+        pm_signature_free(&signature);
+    }
+    free(shown.roofline.points);
+    if (profile)
+        pm_profile_free(profile);
+    return ok;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -176,9 +245,10 @@ static bool draw(FILE *to, void *context, struct pm_error *err) {
         p->picture.machine = machine_of(p);
         p->picture.measured_high = p->followed.measured_high;
         find_block_sizes(p);
-        ok = add_points(p, &at, err);
+        ok = p->request->what == PM_PICTURE_ROOFLINE ? draw_roofline(to, p, err)
+                                                     : add_points(p, &at, err);
     }
-    if (ok)
+    if (ok && p->request->what != PM_PICTURE_ROOFLINE)
         pm_picture_draw(to, &p->picture, p->request->what, at);
     free(at);
     pm_picture_free(&p->picture);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/analysis/analysis.h"
 #include "report/page/private.h"
 
 /* ---- the fields ------------------------------------------------------------------------------ */
@@ -14,7 +15,7 @@ static void add_field(struct pm_fields *fields, char *name, char *header, enum p
 }
 
 /* Names and heads are owned here, so that all can be freed alike. */
-struct pm_fields pm_page_fields(const struct pm_machine *machine) {
+struct pm_fields pm_page_fields(const struct pm_machine *machine, const struct pm_roofs *roofs) {
     struct pm_fields fields =
         pm_fields_named(pm_row_fields, "self_seconds self_share total_seconds bound entries "
                                        "iterations measured_seconds");
@@ -37,6 +38,10 @@ struct pm_fields pm_page_fields(const struct pm_machine *machine) {
     for (size_t l = 0; l < machine->n_levels; l++)
         add_field(&fields, pm_sprintf("cause:%s misses", machine->levels[l].name), NULL, PM_COUNT,
                   offsetof(struct pm_row, self.level_cycles) + l * sizeof(double));
+    if (roofs->n_roofs)
+        add_field(&fields, pm_strdup("flops"), NULL, PM_COUNT, 0);
+    for (size_t r = 0; r < roofs->n_roofs; r++)
+        add_field(&fields, pm_sprintf("bytes:%s", roofs->roofs[r].name), NULL, PM_COUNT, 0);
     return fields;
 }
 
@@ -69,11 +74,27 @@ static void keep_place(struct pm_html_page *page, const struct pm_row *row) {
     *kept = (struct pm_page_row){pm_strdup(row->label), row->line_first, row->line_last};
 }
 
-void pm_page_cells_make(struct pm_html_page *page, size_t machine,
-                        const struct pm_prediction *prediction, const struct pm_times *times,
+/* Floating-point operations of each row, and bytes for each roof, N_FIELDS for each scope. */
+static double *figures_under_roofs(const struct pm_structure *structure,
+                                   const struct pm_roofline *roofline, size_t n_fields) {
+    double *figures = pm_alloc(structure->n_scopes * n_fields, sizeof *figures);
+    for (size_t i = 0; i < roofline->n_points; i++) {
+        double *row = figures + pm_row_scope(structure, roofline->points[i].scope) * n_fields;
+        row[0] += roofline->points[i].flops;
+        for (size_t f = 1; f < n_fields; f++)
+            row[f] += roofline->points[i].bytes[f - 1];
+    }
+    return figures;
+}
+
+void pm_page_cells_make(struct pm_html_page *page, size_t machine, const struct pm_page_size *size,
                         struct pm_page_cells *cells) {
-    struct pm_rows *rows = pm_rows_new(page->subject.structure, prediction, times, NULL);
+    const struct pm_structure *structure = page->subject.structure;
     const struct pm_fields *fields = &page->fields[machine];
+    size_t n_roofs = page->subject.roofs[machine].n_roofs, n_roofed = n_roofs ? n_roofs + 1 : 0;
+    size_t n_members = fields->n_fields - n_roofed;
+    double *roofed = figures_under_roofs(structure, &size->rooflines[machine], n_roofs + 1);
+    struct pm_rows *rows = pm_rows_new(structure, size->predictions[machine], size->times, NULL);
     cells->scopes = pm_alloc(rows->n_rows, sizeof *cells->scopes);
     cells->codes = pm_alloc(rows->n_rows * fields->n_fields, sizeof *cells->codes);
     for (size_t i = 0; i < rows->n_rows; i++) {
@@ -81,16 +102,20 @@ void pm_page_cells_make(struct pm_html_page *page, size_t machine,
         if (!row->counted || !row->executed)
             continue;
         uint32_t *codes = cells->codes + cells->n_rows * fields->n_fields;
-        for (size_t f = 0; f < fields->n_fields; f++) {
+        for (size_t f = 0; f < n_members; f++) {
             bool is_there = row->timed || strcmp(fields->fields[f].name, "measured_seconds") != 0;
             char *cell = is_there ? pm_field_cell(&fields->fields[f], row) : NULL;
             codes[f] = pm_page_code(&page->codes, cell);
             free(cell);
         }
+        const double *of_roofs = roofed + row->place.scope * (n_roofs + 1);
+        for (size_t f = 0; f < n_roofed; f++)
+            codes[n_members + f] = pm_page_code(&page->codes, pm_count_text(of_roofs[f]).text);
         keep_place(page, row);
         cells->scopes[cells->n_rows++] = row->place.scope;
     }
     pm_rows_free(rows);
+    free(roofed);
 }
 
 void pm_page_put_figures(const struct pm_html_page *page, const uint32_t *scopes, size_t n,

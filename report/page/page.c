@@ -6,7 +6,7 @@
    again (DecompressionStream).
 
    JSON: {"format": "pmodel-page", "version": 1, "program", "parameter", "measured_low",
-   "measured_high", "warnings", "machines": [{name, title, levels, fields, notes}], "points":
+   "measured_high", "warnings", "machines": [{name, title, levels, roofs, fields, notes}], "points":
    [{value, measured, given, size, range, seconds, timed_on}], "rows": [{label, parent, file,
    line_first, …}], "block_sizes", "codes", "sources"}. */
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct pm_html_page *pm_page_new(const struct pm_page_subject *subject) {
     page->notes = json_array();
     for (size_t m = 0; m < subject->n_machines; m++) {
         const struct pm_machine *machine = subject->machines[m];
-        page->fields[m] = pm_page_fields(machine);
+        page->fields[m] = pm_page_fields(machine, &subject->roofs[m]);
         json_array_append_new(page->notes, json_array());
         for (size_t l = 0; l < machine->n_levels; l++)
             add_block_size(page, machine->levels[l].block_bytes);
@@ -82,7 +82,7 @@ void pm_page_add(struct pm_html_page *page, const struct pm_page_size *size) {
                                   .facts = size_facts(page, size),
                                   .cells = pm_alloc(n_machines, sizeof *point.cells)};
     for (size_t m = 0; m < n_machines; m++) {
-        pm_page_cells_make(page, m, size->predictions[m], size->times, &point.cells[m]);
+        pm_page_cells_make(page, m, size, &point.cells[m]);
         json_array_set_new(page->notes, m, notes_json(size->predictions[m]));
     }
     *PM_PUSH(page, points) = point;
@@ -95,8 +95,12 @@ void pm_page_add(struct pm_html_page *page, const struct pm_page_size *size) {
     }
 }
 
-void pm_page_add_source(struct pm_html_page *page, const char *file, const char *text) {
-    json_object_set_new(page->sources, file, pm_json_text(text));
+void pm_page_add_source(struct pm_html_page *page, const char *file,
+                        const struct pm_source *source) {
+    json_t *lines = json_array();
+    for (size_t i = 0; i < source->n_lines; i++)
+        json_array_append_new(lines, pm_json_text(source->lines[i]));
+    json_object_set_new(page->sources, file, lines);
 }
 
 void pm_page_free(struct pm_html_page *page) {
@@ -144,7 +148,15 @@ static json_t *machine_json(const struct pm_html_page *page, size_t number) {
                             pm_json_integer(level->size_bytes / level->block_bytes));
         json_array_append_new(levels, item);
     }
+    const struct pm_roofs *roofs = &page->subject.roofs[number];
+    json_t *under = json_array();
+    for (size_t r = 0; r < roofs->n_roofs; r++)
+        json_array_append_new(under,
+                              json_pack("{ssso}", "name", roofs->roofs[r].name, "bytes_per_second",
+                                        pm_json_number(roofs->roofs[r].bytes_per_second)));
     json_object_set_new(object, "levels", levels);
+    json_object_set_new(object, "roofs", under);
+    json_object_set_new(object, "flops_per_second", pm_json_number(roofs->flops_per_second));
     json_object_set_new(object, "fields", pm_page_fields_json(&page->fields[number]));
     json_object_set(object, "notes", json_array_get(page->notes, number));
     return object;

@@ -10,9 +10,11 @@
 #include "core/machine/machine.h"
 #include "core/prediction.h"
 #include "core/profile.h"
+#include "core/source/source.h"
 #include "core/structure/structure.h"
 #include "core/times.h"
 #include "core/warnings.h"
+#include "sched/sched.h"
 
 /* What the page is of; all must outlive it. */
 struct pm_page_subject {
@@ -22,6 +24,7 @@ struct pm_page_subject {
         measured_high; /* of it, of what the models were made from; NAN: no models */
     const struct pm_machine *const *machines;
     size_t n_machines;
+    const struct pm_roofs *roofs; /* of each machine; without any where they are not known */
 };
 struct pm_html_page;
 struct pm_html_page *pm_page_new(const struct pm_page_subject *subject);
@@ -32,14 +35,16 @@ struct pm_page_size {
     bool is_given; /* asked for by name, so that it is marked */
     const struct pm_profile *profile;
     struct pm_prediction *const *predictions;
-    const struct pm_times *times; /* of the run; NULL: not timed */
+    const struct pm_roofline *rooflines; /* for each machine; without points: none */
+    const struct pm_times *times;        /* of the run; NULL: not timed */
 };
 /* Keeps what a report says of each row, and its reuse distances; nothing of SIZE is needed after
    it.  Sizes are added in ascending order, of equal ones the models' first. */
 void pm_page_add(struct pm_html_page *page, const struct pm_page_size *size);
 
-/* TEXT is that of FILE, as the structure calls it. */
-void pm_page_add_source(struct pm_html_page *page, const char *file, const char *text);
+/* SOURCE is that of FILE, as the structure calls it. */
+void pm_page_add_source(struct pm_html_page *page, const char *file,
+                        const struct pm_source *source);
 
 bool pm_page_write(FILE *to, struct pm_html_page *page, const struct pm_warnings *warnings,
                    struct pm_error *err);

@@ -235,6 +235,10 @@ const sizes = () => scale(stops[0].value, Math.max(stops[stops.length - 1].value
 const value = (name, p) => figures.value(shown.machine, name, shown.row, p);
 const anIteration = (name, p) => value(name, p) / value("iterations", p);
 
+/* What figures are divided by: iterations of a loop, calls of a routine. */
+const unit = () => page.rows[shown.row].kind === "loop" ? "iteration" : "call";
+const aUnit = () => unit() === "call" ? "a call" : "an iteration";
+
 function acrossSizes(box) {
   const all = sizes();
   return scale(all.low, all.high, box.left, box.right, true);
@@ -258,7 +262,7 @@ function timePicture(width) {
     !figures.text(shown.machine, "measured_seconds", shown.row, p).startsWith("<") && anIteration("measured_seconds", p) > 0);
   const hz = page.machines[shown.machine].clock_hz, most = Math.max(1e-9, ...points.map(p => sum(p) / value("iterations", p)), ...clock.map(p => anIteration("measured_seconds", p) * hz));
   const x = acrossSizes(box), y = scale(0, most * 1.05, box.bottom, box.top, false), below = points.map(() => 0);
-  let svg = axes(box, x, y, page.parameter, "cycles of an iteration");
+  let svg = axes(box, x, y, page.parameter, `cycles of ${aUnit()}`);
   parts.forEach((cause, k) => {
     const part = p => (anIteration(cause, p) || 0);
     const upper = points.map((p, i) => place(x(page.points[p].value), y(below[i] + part(p))));
@@ -270,7 +274,7 @@ function timePicture(width) {
     svg += `<circle class="dot s8" cx="${x(page.points[p].value).toFixed(1)}" cy="${y(anIteration("measured_seconds", p) * hz).toFixed(1)}" r="4"/>`;
   const words = cause => cause.slice(6).replaceAll("_", " "), now = point();
   const share = parts.map(c => [words(c), value(c, now) / sum(now)]).filter(s => s[1] >= 0.01).sort((a, b) => b[1] - a[1]);
-  const text = `At ${page.points[now].size} an iteration takes ${round(sum(now) / value("iterations", now))} cycles` +
+  const text = `At ${page.points[now].size} ${aUnit()} takes ${round(sum(now) / value("iterations", now))} cycles` +
     (share.length ? `: ${share.map(([n, s]) => `${round(100 * s)}% ${n}`).join(", ")}.` : ".");
   return wrap(box, "Time against size by cause", text, svg + nowAndEnd(box, x)) +
     `<figcaption><b>Time against size, by cause.</b> ${escape(text)}${clock.length ? " Circles: measured by a clock." : ""}<br>${parts.map((c, k) => key(k % 12, true, words(c))).reverse().join("")}</figcaption>` +
@@ -285,7 +289,7 @@ function missesPicture(width) {
   if (!all.length) return "<figcaption><b>Misses against size.</b> No level has any, or they are not known.</figcaption>";
   const [low, high] = axisEnds(Math.min(...all), Math.max(...all));
   const x = acrossSizes(box), y = scale(low, Math.max(high, 10 * low), box.bottom, box.top, true);
-  let svg = axes(box, x, y, page.parameter, "misses for each iteration");
+  let svg = axes(box, x, y, page.parameter, `misses for each ${unit()}`);
   levels.forEach((level, k) => {
     for (const beyond of [false, true]) {
       let d = "", last = "", open = false;
@@ -306,7 +310,7 @@ function missesPicture(width) {
     for (const p of dots.filter(p => misses(level, p) >= low))
       svg += `<circle class="dot s${k}" cx="${x(page.points[p].value).toFixed(1)}" cy="${y(misses(level, p)).toFixed(1)}" r="3.5"/>`;
   });
-  const now = point(), text = `At ${page.points[now].size}: ${levels.map(l => `${l} ${figures.text(shown.machine, "misses:" + l, shown.row, now)}`).join(", ")} misses for each iteration.`;
+  const now = point(), text = `At ${page.points[now].size}: ${levels.map(l => `${l} ${figures.text(shown.machine, "misses:" + l, shown.row, now)}`).join(", ")} misses for each ${unit()}.`;
   return wrap(box, "Misses against size", text, svg + nowAndEnd(box, x)) +
     `<figcaption><b>Misses against size.</b> ${escape(text)} Lines: predicted, dashed beyond the measured sizes; circles: measured.<br>${levels.map((l, k) => key(k, false, l)).join("")}</figcaption>` +
     asTable([page.parameter, "", ...levels], points.map(p => [p, "predicted"]).concat(dots.map(p => [p, "measured"])).sort((a, b) => a[0] - b[0])
@@ -377,8 +381,32 @@ function surfacePicture(width) {
   return wrap(box, name, text, svg) + `<figcaption><b>${escape(name)}.</b> ${text}</figcaption>`;
 }
 
-/* In this order; a roofline would be one more. */
-const pictures = [timePicture, missesPicture, histogramPicture, surfacePicture];
+/* Where the loop stands under the machine's roofs at the size that is shown: floating-point operations a
+   second against those for each byte that a level moves. */
+function rooflinePicture(width) {
+  const machine = page.machines[shown.machine], now = point(), peak = machine.flops_per_second, flops = value("flops", now);
+  const rate = flops / value("self_seconds", now), roofs = machine.roofs.filter(r => r.bytes_per_second > 0);
+  if (!(peak > 0) || !roofs.length) return "";
+  if (!(rate > 0)) return "<figcaption><b>Roofline.</b> The loop has no floating-point operations.</figcaption>";
+  const dots = roofs.map(r => [r, flops / value("bytes:" + r.name, now)]).filter(d => isFinite(d[1]) && d[1] > 0);
+  const knees = roofs.map(r => peak / r.bytes_per_second), all = dots.map(d => d[1]).concat(knees);
+  const box = boxOf(width, 300), [low, high] = axisEnds(Math.min(...all) / 2, Math.max(...all) * 2);
+  const x = scale(low, high, box.left, box.right, true);
+  const y = scale(axisEnds(Math.min(rate, low * Math.min(...roofs.map(r => r.bytes_per_second))), 1)[0], axisEnds(1, peak * 1.5)[1], box.bottom, box.top, true);
+  let svg = axes(box, x, y, "floating-point operations for each byte", "operations a second");
+  roofs.forEach((r, k) => {
+    const knee = peak / r.bytes_per_second;
+    svg += `<path class="curve s${k}" d="M${place(x(low), y(low * r.bytes_per_second))}L${place(x(knee), y(peak))}H${box.right}"/>` +
+      say(x(Math.sqrt(low * knee)) - 4, y(Math.sqrt(low * knee) * r.bytes_per_second) - 4, r.name, "end");
+  });
+  dots.forEach(([r, intensity]) => svg += `<circle class="dot s${roofs.indexOf(r)}" cx="${x(intensity).toFixed(1)}" cy="${y(rate).toFixed(1)}" r="5"/>`);
+  const text = `At ${page.points[now].size} ${round(rate / 1e9)} billion operations a second of ${round(peak / 1e9)}; ` +
+    dots.map(([r, i]) => `of what ${r.name} allows ${round(100 * rate / Math.min(peak, i * r.bytes_per_second))}%`).join(", ") + ".";
+  return wrap(box, "Roofline", text, svg) + `<figcaption><b>Roofline.</b> ${escape(text)} Circles: the loop, by the bytes that each level moves.<br>${roofs.map((r, k) => key(k, false, r.name)).join("")}</figcaption>` +
+    asTable(["level", "operations a byte", "bytes a second"], dots.map(([r, i]) => [r.name, round(i), round(r.bytes_per_second)]));
+}
+
+const pictures = [timePicture, missesPicture, histogramPicture, surfacePicture, rooflinePicture];
 
 function drawPictures(except) {
   const there = byId("pictures"), width = Math.max(280, Math.min(there.clientWidth || 600, 900));
@@ -400,7 +428,7 @@ function drawFacts() {
   byId("loop").textContent = row.label;
   byId("facts").textContent = isThere(shown.row)
     ? `${text("self_seconds")}, ${text("self_share")}% of the time; ${text("total_seconds")} with what is in it. Bound by ${text("bound")}. ` +
-      `${text("iterations")} ${row.kind === "routine" ? "calls" : `iterations, entered ${text("entries")} times`}.`
+      `${text("iterations")} ${unit()}${text("iterations") === "1" ? "" : "s"}${row.kind === "loop" ? `, entered ${text("entries")} ${text("entries") === "1" ? "time" : "times"}` : ""}.`
     : "Not executed at this size.";
 }
 
@@ -412,7 +440,7 @@ function drawSource() {
     if (row.file) byId("source-name").textContent += ": the file was not there when the page was made";
     return;
   }
-  byId("source").innerHTML = text.split("\n").map((line, i) =>
+  byId("source").innerHTML = text.map((line, i) =>
     `<span${i + 1 >= row.line_first && i + 1 <= row.line_last ? ' class="in"' : ""}><b>${i + 1}</b>${escape(line)}</span>`).join("");
   const first = byId("source").querySelector(".in");
   if (first) byId("source").scrollTop = first.offsetTop - byId("source").offsetTop - 60;

@@ -65,12 +65,12 @@ struct pm_html_page {
     size_t n_distances;
 };
 
-/* The fields of a row on MACHINE: those of the report's columns, and what pictures need. */
-struct pm_fields pm_page_fields(const struct pm_machine *machine);
+/* The fields of a row on MACHINE: those of the report's columns, and what pictures need; the last
+   ones, floating-point operations and bytes for each of the ROOFS, are no members of a row. */
+struct pm_fields pm_page_fields(const struct pm_machine *machine, const struct pm_roofs *roofs);
 void pm_page_fields_free(struct pm_fields *fields);
 json_t *pm_page_fields_json(const struct pm_fields *fields);
-void pm_page_cells_make(struct pm_html_page *page, size_t machine,
-                        const struct pm_prediction *prediction, const struct pm_times *times,
+void pm_page_cells_make(struct pm_html_page *page, size_t machine, const struct pm_page_size *size,
                         struct pm_page_cells *cells);
 /* Planes of styles and of the digits' upper and lower bytes, by machine, field, row and point.
    SCOPES: those of the page's N rows. */

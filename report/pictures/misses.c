@@ -15,6 +15,12 @@ static double misses_of(const struct pm_picture_point *point, size_t level) {
 /* Far below what anybody would look at, lines are cut off. */
 static const double least_drawn = 1e-7;
 
+static const char *const axis_words[] = {
+    [PM_PER_RUN] = "misses in a run",
+    [PM_PER_CALL] = "misses for each call",
+    [PM_PER_ITERATION] = "misses for each iteration",
+};
+
 static struct pm_picture_axis find_axis(const struct pm_picture *picture) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < picture->n_points; i++)
@@ -25,8 +31,7 @@ static struct pm_picture_axis find_axis(const struct pm_picture *picture) {
             least = fmin(least, value);
             most = fmax(most, value);
         }
-    return pm_picture_axis_around(least, most, true,
-                                  picture->rows ? "misses for each iteration" : "misses in a run");
+    return pm_picture_axis_around(least, most, true, axis_words[pm_picture_unit(picture)]);
 }
 
 static void draw_line(const struct pm_panel *panel, const struct pm_picture *picture, size_t level,
@@ -78,10 +83,9 @@ static size_t draw_dots(const struct pm_panel *panel, const struct pm_picture *p
 
 void pm_draw_misses(FILE *to, const struct pm_picture *picture) {
     char *title = pm_sprintf("%s on %s", picture->label, picture->machine->title);
-    pm_picture_begin(
-        to, WIDTH, HEIGHT, title,
-        "Misses of each level for each iteration against the size: lines are predicted, "
-        "dashed beyond the measured sizes, dots are measured");
+    pm_picture_begin(to, WIDTH, HEIGHT, title,
+                     "Misses of each level against the size: lines are predicted, "
+                     "dashed beyond the measured sizes, dots are measured");
     struct pm_panel panel = {
         .to = to,
         .left = PM_PICTURE_LEFT,

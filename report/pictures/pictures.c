@@ -50,6 +50,15 @@ char *pm_picture_label(const struct pm_structure *structure, const bool *rows, c
                         : pm_scope_label(structure, first);
 }
 
+enum pm_picture_unit pm_picture_unit(const struct pm_picture *picture) {
+    if (!picture->rows)
+        return PM_PER_RUN;
+    for (uint32_t s = 0; s < picture->structure->n_scopes; s++)
+        if (picture->rows[s] && picture->structure->scopes[s].kind == PM_SCOPE_LOOP)
+            return PM_PER_ITERATION;
+    return PM_PER_CALL;
+}
+
 /* ---- points ---------------------------------------------------------------------------------- */
 
 static bool is_pictured(const struct pm_picture *picture, uint32_t scope) {
@@ -150,6 +159,7 @@ void pm_picture_draw(FILE *to, const struct pm_picture *picture, enum pm_picture
     case PM_PICTURE_SURFACE:
         pm_draw_surface(to, picture);
         break;
+    case PM_PICTURE_ROOFLINE:
     case PM_N_PICTURES:
         break;
     }

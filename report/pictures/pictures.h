@@ -13,13 +13,14 @@
 #include "core/structure/structure.h"
 #include "core/times.h"
 
-/* X (enumerator, word on the command line, what it shows).  A roofline would be one more. */
+/* X (enumerator, word on the command line, what it shows). */
 #define PM_PICTURES(X)                                                                             \
     X(PM_PICTURE_TIME, "time", "cycles of an iteration against the size, by cause")                \
     X(PM_PICTURE_MISSES, "misses", "misses of each level against the size")                        \
     X(PM_PICTURE_HISTOGRAM, "histogram",                                                           \
       "reuse distances at one size, and the levels' capacities")                                   \
-    X(PM_PICTURE_SURFACE, "surface", "reuse distances over sizes, measured and modelled")
+    X(PM_PICTURE_SURFACE, "surface", "reuse distances over sizes, measured and modelled")          \
+    X(PM_PICTURE_ROOFLINE, "roofline", "what the machine's units and levels allow at one size")
 enum pm_picture_kind {
 #define PM_PICTURE_ENUM(id, word, shows) id,
     PM_PICTURES(PM_PICTURE_ENUM)
@@ -61,7 +62,7 @@ void pm_picture_add(struct pm_picture *picture, double value, const struct pm_pr
                     const struct pm_prediction *prediction, const struct pm_times *times);
 void pm_picture_free(struct pm_picture *picture); /* what it owns */
 
-/* AT: the size of a histogram, as text. */
+/* AT: the size of a histogram, as text.  Not of rooflines, which report/signature/ draws. */
 void pm_picture_draw(FILE *to, const struct pm_picture *picture, enum pm_picture_kind kind,
                      const char *at);
 

@@ -44,6 +44,10 @@ void pm_panel_cut(const struct pm_panel *panel, double value, const char *name);
 void pm_picture_begin(FILE *to, size_t width, size_t height, const char *title,
                       const char *description);
 
+/* What figures are divided by. */
+enum pm_picture_unit { PM_PER_RUN, PM_PER_CALL, PM_PER_ITERATION };
+enum pm_picture_unit pm_picture_unit(const struct pm_picture *picture);
+
 /* The reuse distance, in blocks, that this SHARE of the accesses is not beyond; INFINITY for first
    touches; NAN: no accesses. */
 double pm_histogram_quantile(const struct pm_histogram *histogram, double share);

@@ -112,6 +112,12 @@ static void draw_end_of_measured(const struct pm_panel *panel, const struct pm_p
             x, panel->top - 6, panel->top + panel->height, x + 4, panel->top - 2);
 }
 
+static const char *const axis_words[] = {
+    [PM_PER_RUN] = "cycles of a run",
+    [PM_PER_CALL] = "cycles of a call",
+    [PM_PER_ITERATION] = "cycles of an iteration",
+};
+
 void pm_draw_time(FILE *to, const struct pm_picture *picture) {
     struct part parts[MOST_PARTS];
     size_t n_parts = find_parts(picture, parts);
@@ -125,7 +131,7 @@ void pm_draw_time(FILE *to, const struct pm_picture *picture) {
     }
     char *title = pm_sprintf("%s on %s", picture->label, picture->machine->title);
     pm_picture_begin(to, WIDTH, HEIGHT, title,
-                     "Cycles of an iteration against the size, by cause: areas add up to the "
+                     "Cycles against the size, by cause: areas add up to the "
                      "predicted time; dots are a clock's");
     struct pm_panel panel = {
         .to = to,
@@ -134,8 +140,7 @@ void pm_draw_time(FILE *to, const struct pm_picture *picture) {
         .width = WIDTH - PM_PICTURE_LEFT - PM_PICTURE_RIGHT,
         .height = HEIGHT - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
         .across = pm_picture_sizes(picture),
-        .upwards = pm_picture_axis_around(
-            0, most, false, picture->rows ? "cycles of an iteration" : "cycles of a run"),
+        .upwards = pm_picture_axis_around(0, most, false, axis_words[pm_picture_unit(picture)]),
     };
     pm_panel_axes(&panel);
     draw_areas(&panel, picture, parts, n_parts);

@@ -11,7 +11,7 @@ check "without models there is a page of the measured sizes" bash -c '
 check "models" pmodel fit heat.pmdb
 
 # ---- plot
-for what in time misses histogram surface; do
+for what in time misses histogram surface roofline; do
     check "plot --what $what is written" pmodel plot --what $what -m r12000 -P N=80 --sizes 8 -o $what.svg heat.pmdb step/4
     check "plot --what $what is well-formed" xmllint --noout $what.svg
 done
@@ -32,12 +32,14 @@ has "the surface: and as modelled" surface.svg '>modelled, blocks of 32 bytes<'
 check "the surface has facets for both" [ "$(grep -c "class='facet'" surface.svg)" -gt 400 ]
 check "all have a title and a description for those who do not see them" bash -c '
     for f in time misses histogram surface; do grep -q "<title>" $f.svg && grep -q "<desc>" $f.svg || exit 1; done'
+has "the roofline has the loop" roofline.svg 'step/4'
+check "and no other" bash -c '! grep -q "initialise/3" roofline.svg'
 check "the program as a whole" pmodel plot --what misses -m r12000 --sizes 4 -o whole.svg heat.pmdb
 pmodel plot --what histogram -m r12000 -P N=32 heat.pmdb step/4 >measured.svg
 has "a measured size is said to be" measured.svg 'N=32 on .*, measured'
 pmodel query heat.pmdb -P N=80 --cache 32KiB --block 32 --scope step/4 --level loop --format json >query.json
 expect_error "no picture named" 2 'which picture' pmodel plot -m r12000 heat.pmdb
-expect_error "a picture that there is not" 2 'time, misses, histogram, surface' pmodel plot --what pie -m r12000 heat.pmdb
+expect_error "a picture that there is not" 2 'time, misses, histogram, surface, roofline' pmodel plot --what pie -m r12000 heat.pmdb
 expect_error "no machine" 2 'one machine' pmodel plot --what time heat.pmdb
 expect_error "a loop that there is not" 2 'no routine or loop is called stepp/4' pmodel plot --what time -m r12000 heat.pmdb stepp/4
 expect_error "a machine whose blocks were not measured" 2 'block' pmodel plot --what time -m itanium2 --sizes 2 heat.pmdb
@@ -67,6 +69,9 @@ agree() {
 check "page and table agree to the last digit at a predicted size" agree 80
 check "and at another" agree 100
 check "and at a measured one" agree 32
+check "a source that has moved is found" bash -c '
+    mkdir -p moved && mv heat.c moved/ && pmodel html -o moved.html -m r12000 --sizes 2 --source-dir moved heat.pmdb; mv moved/heat.c . &&
+    python3 "$TOP/tests/page.py" facts moved.html | jq -e "any(.sources[]; endswith(\"heat.c\"))"'
 check "nothing in it is loaded from elsewhere" bash -c '! grep -nE "(src|href)=|https?://|@import|url\(" heat.html'
 has "and nothing may be" heat.html "Content-Security-Policy.*default-src 'none'"
 has "it says its language" heat.html '<html lang="en">'
@@ -80,7 +85,7 @@ expect_error "no machine for a page" 2 'machines with -m' pmodel html -o x.html 
 check "a program without a size" bash -c '
     pmodel run -q -o once.pmdb -m r12000 -- ./heat 12 1 && pmodel html -o once.html -m r12000 once.pmdb &&
     python3 "$TOP/tests/page.py" facts once.html | jq -e "[.points[] | .size] == [\"run 1\"]" &&
-    pmodel plot --what time -m r12000 once.pmdb | xmllint --noout -
+    pmodel plot --what time -m r12000 once.pmdb | xmllint --noout -'
 cat >two.c <<'C'
 #include <stdlib.h>
 int main(int argc, char **argv) {

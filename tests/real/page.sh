@@ -17,7 +17,7 @@ holds() { # NAME FILTER [FILE]
 holds "nothing is said on the console" '.console == []'
 holds "nothing is loaded" '.requests == []'
 holds "it begins with the size of -P" '.headline | startswith("N=80 on ")'
-holds "it has four pictures or more, each with a text" '(.pictures | length) >= 5 and all(.pictures[]; length > 40) and .captions >= 5'
+holds "it has four pictures or more, each with a text" '(.pictures | length) >= 6 and all(.pictures[]; length > 40) and .captions >= 6 and any(.pictures[]; startswith("Roofline"))'
 holds "the hottest loop's source is marked" '.lines | any(test("k"))'
 holds "no control is without a label" '.unlabelled == 0'
 
