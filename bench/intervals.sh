@@ -5,6 +5,7 @@
 #
 #   TIMES=folder   of bench/time.sh   (default: $BUILD/time)
 #   MACHINE=file   describes the machine that it ran on   (default: machines/measured/ of this processor, else the folder's host.conf)
+#   REUSE=1        takes predictions of the last call: for work on the constants and the page alone
 #     BUILD=$PWD/build PATH=$PWD/build/bin:$PATH bash bench/intervals.sh
 set -euo pipefail
 
@@ -16,7 +17,7 @@ known=$here/../machines/measured/$(cpu_file_name).conf
 machine=${MACHINE:-$([ -s "$known" ] && echo "$known" || echo "$times/host.conf")}
 folder=$BUILD/intervals
 mkdir -p "$folder"
-rm -f "$folder"/*.judged
+[ -n "${REUSE-}" ] || rm -f "$folder"/*.judged
 
 # What the clock said, as `pmodel report --format json` has it: medians of all rounds.
 clock_of() {
@@ -29,12 +30,13 @@ clock_of() {
 
 for name in $(program_names); do
     for kind in in_l2 beyond_llc; do
-        compgen -G "$times/$name.$kind.round.*" >/dev/null || continue
+        [ ! -s "$folder/$name.$kind.judged" ] && compgen -G "$times/$name.$kind.round.*" >/dev/null || continue
         say "$name $kind: predict"
-        clock_of "$times/$name.$kind".round.* >"$folder/clock"
-        cp "$times/$name.$kind.pmdb" "$folder/store.pmdb"
-        pmodel validate --time --measured "$folder/clock" -s "$folder/store.pmdb" -m "$machine" --format json |
-            jq -c --arg case "$name $kind" '. + {case: $case}' >"$folder/$name.$kind.judged"
+        clock_of "$times/$name.$kind".round.* >"$folder/$name.clock"
+        cp "$times/$name.$kind.pmdb" "$folder/$name.pmdb"
+        pmodel validate --time --measured "$folder/$name.clock" -s "$folder/$name.pmdb" -m "$machine" --format json |
+            jq -c --arg case "$name $kind" '. + {case: $case}' >"$folder/judged.$name"
+        mv "$folder/judged.$name" "$folder/$name.$kind.judged"
     done
 done
 cat "$folder"/*.judged >"$BUILD/intervals.json"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Predicted time on one and two cores against a clock: the OpenMP programs of bench/threads.conf, each counted with one and
-# two threads at the size in question and, for models, at small sizes.  The clock's figure is the median of nine processes, from
-# beginning to end.  Processes beside which something else had a processor for more than a hundredth of their time are
-# repeated, at most so often as TRIES says; what is left of such is marked.  Programs, sizes and flags were written down before any was timed.
+# two threads at the size in question and, for models, at small sizes.  The clock's figure is the processor time of the thread that
+# has most of it, the median of nine processes; elapsed time stands beside it.  Processes beside which something else had a processor
+# for more than a hundredth of their time are repeated, at most so often as TRIES says.  Programs, sizes and flags were written down before any was timed.
 #
 #   MACHINE=file   describes this machine   (default: machines/measured/ of this processor, else a probe)
-#   TRIES=60       processes of each program with so many threads, at most
+#   TRIES=30       processes of each program with so many threads, at most
 #   ALONE=command  stands before what measures time
 #   CORES=2        which numbers of cores: 1 and this
 #
@@ -17,42 +17,60 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=bench/lib.sh
 . "$here/lib.sh"
 folder=$BUILD/threads
-tries=${TRIES:-60}
+tries=${TRIES:-30}
 cores=${CORES:-2}
 processes=9
 read -ra alone <<<"${ALONE-}"
 mkdir -p "$folder"
 
-# ---- the clock (bash bench/threads.sh clock THREADS COMMAND...) ---------------------------------
+# cases FUNCTION: calls it with the words of each line of threads.conf that is wanted.
+cases() {
+    local words
+    while read -ra words; do
+        [[ ",${ONLY-${words[0]}}," == *",${words[0]},"* ]] && "$1" "${words[@]}"
+    done < <(grep -v '^#' "$here/threads.conf")
+    return 0
+}
+
+# ---- the clock (bash bench/threads.sh clocks) ---------------------------------------------------
 
 # Hundredths of a second that all processors were at work.
 work_of_all() { awk '/^cpu / { print $2 + $3 + $4 + $7 + $8 + $9 }' /proc/stat; }
 
-# Lines "milliseconds disturbed" of nine processes: 0 or 1.
+# Lines "milliseconds, of the busiest thread on its processor, disturbed (0 or 1)", until nine are not disturbed.
 clock() {
-    local threads=$1 try good=0 before after real user system
+    local threads=$1 try good=0 before after busiest real user system
     shift
     TIMEFORMAT='%R %U %S'
     for ((try = 0; try < tries && good < processes; try++)); do
         before=$(work_of_all)
-        read -r real user system < <({ time OMP_NUM_THREADS=$threads "$@" >/dev/null; } 2>&1)
+        { read -r busiest && read -r real user system; } < <({ time OMP_WAIT_POLICY=passive OMP_NUM_THREADS=$threads "$@" >/dev/null; } 2>&1)
         after=$(work_of_all)
-        awk -v real="$real" -v mine="$user" -v kernel="$system" -v all="$((after - before))" \
-            'BEGIN { print 1000 * real, (all / 100 - mine - kernel > 0.02 + 0.01 * real) }'
-        good=$(awk '$2 == 0' "$folder/clock.lines" | wc -l)
+        awk -v real="$real" -v busiest="$busiest" -v mine="$user" -v kernel="$system" -v all="$((after - before))" \
+            'BEGIN { print 1000 * real, 1000 * busiest, (all / 100 - mine - kernel > 0.02 + 0.01 * real) }'
+        good=$(awk '$3 == 0' "$folder/clock.lines" | wc -l)
     done
 }
 
-if [ "${1-}" = clock ]; then
-    shift
-    clock "$@" | tee "$folder/clock.lines"
+time_case() {
+    local name=$1 source=$2 size=$3 threads
+    shift 4
+    for threads in 1 "$cores"; do
+        say "$name: time with $threads threads"
+        clock "$threads" "$folder/$source" "$size" "$@" | tee "$folder/clock.lines" >"$folder/$name.$threads.times"
+    done
+}
+
+if [ "${1-}" = clocks ]; then
+    cases time_case
     exit
 fi
 
 # ---- machine, programs, counts ------------------------------------------------------------------
 
 describe_this_machine() {
-    local known=$here/../machines/measured/$(cpu_file_name).conf
+    local known
+    known=$here/../machines/measured/$(cpu_file_name).conf
     if [ -n "${MACHINE-}" ]; then
         cp "$MACHINE" "$folder/host.conf"
     elif [ -s "$known" ]; then
@@ -80,11 +98,11 @@ count() {
     local store=$1 threads=$2 sizes=$3 source=$4
     shift 4
     pmodel run -q -o "$store" -m "$folder/host.conf" --env 'OMP_NUM_THREADS={p}' -P "p=$threads" -P "N=$sizes" -- \
-        "$folder/$source" '{N}' "$@" >/dev/null
+        "$folder/$source" '{N}' "$@" >/dev/null 2>"$folder/errors" || die "$(tail -1 "$folder/errors")"
 }
 
-# judge NAME SOURCE SIZE FIT ARGUMENT...: a line of JSON for each number of cores.
-judge() {
+# NAME SOURCE SIZE FIT ARGUMENT...
+count_case() {
     local name=$1 source=$2 size=$3 fit=$4 threads
     shift 4
     # shellcheck disable=SC2046 # flags are words
@@ -96,17 +114,22 @@ judge() {
         count "$folder/$name.$threads.pmdb" "$threads" "$fit" "$source" "$@"
         pmodel fit "$folder/$name.$threads.pmdb" >/dev/null
     done
+}
+
+# A line of JSON for each number of cores.
+judge_case() {
+    local name=$1 size=$3 threads
     for threads in 1 "$cores"; do
-        say "$name: time with $threads threads"
-        TRIES=$tries "${alone[@]}" bash "$here/threads.sh" clock "$threads" "$folder/$source" "$size" "$@" >"$folder/$name.$threads.times"
         jq -n -c --arg name "$name" --argjson size "$size" --argjson cores "$threads" \
             --argjson counted "$(predict "$folder/$name.at.$threads.pmdb" "$size" "$threads")" \
             --argjson modelled "$(predict "$folder/$name.$threads.pmdb" "$size" "$threads")" \
             --argjson times "$(jq -R -s -c 'split("\n") | map(select(. != "") | split(" ") | map(tonumber))' "$folder/$name.$threads.times")" '
-            (if ($times | map(select(.[1] == 0)) | length) >= 5 then $times | map(select(.[1] == 0)) else $times end | map(.[0] / 1000) | sort) as $t
-            | {name: $name, size: $size, cores: $cores, counted: $counted, modelled: $modelled, measured: $t[(($t | length) / 2 | floor)],
-               p10: $t[(($t | length) / 10 | floor)], p90: $t[(($t | length) * 9 / 10 | floor)],
-               processes: ($t | length), disturbed: (($times | map(select(.[1] == 0)) | length) < 5)}'
+            def median: sort | .[length / 2 | floor];
+            ($times | map(select(.[2] == 0))) as $alone | ($alone | length >= 5) as $undisturbed
+            | (if $undisturbed then $alone else $times end | map(.[1] / 1000) | sort) as $t
+            | {name: $name, size: $size, cores: $cores, counted: $counted, modelled: $modelled, measured: ($t | median),
+               elapsed: (if $undisturbed then $alone | map(.[0] / 1000) | median else null end),
+               p10: $t[(($t | length) / 10 | floor)], p90: $t[(($t | length) * 9 / 10 | floor)], processes: ($t | length)}'
     done
 }
 
@@ -118,17 +141,18 @@ write_page() {
 
 Written by \`bench/threads.sh\` on $(cpu_name)${shared[1]+, with ${shared[1]}}. The programs are those of \`bench/threads/\`, built by \`gcc -O3 -march=native -fopenmp\`.
 *Counted here*: predicted by \`pmodel report\` from the counts of each thread at this very size; *from models*: from counts at the small sizes of
-\`bench/threads.conf\`, where threads share the work as in the nearest run. *Measured*: the median of nine processes, elapsed from beginning to end.
-A process beside which something else had a processor is repeated; *disturbed*: that was so for most of all tries. More cores than $cores were not checked.
+\`bench/threads.conf\`, where threads share the work as in the nearest run. *Measured*: processor time of the thread that has most of it, while threads that wait sleep: the median of nine processes. Processes beside which something
+else had a processor are repeated, at most $tries times. *Elapsed*: the same processes from beginning to end; \`-\`: all but a few were disturbed, and what was
+measured are all. More cores than $cores were not checked.
 
 How the time on several cores is predicted stands in \`sched/cores/cores.h\`, how to ask for it in \`docs/pmodel-report.md\` (TIME ON SEVERAL CORES).
 
 EOF
     jq -r 'def ms: . * 1e4 | round / 10 | tostring + " ms"; def percent: . * 100 | round | tostring + "%" | if startswith("-") then "−" + .[1:] else "+" + . end;
         def error(of): if of == null then "-" else of / .measured - 1 | percent end;
-        "| program | N | cores | measured | p10 to p90 | predicted, counted here | error | from models | error | imbalance | waiting rounds left out |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-        (.[] | "| \(.name) | \(.size) | \(.cores) | \(.measured | ms)\(if .disturbed then " (disturbed)" else "" end) | \(.p10 | ms) to \(.p90 | ms) "
+        "| program | N | cores | measured | p10 to p90 | elapsed | predicted, counted here | error | from models | error | imbalance | waiting rounds left out |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        (.[] | "| \(.name) | \(.size) | \(.cores) | \(.measured | ms) | \(.p10 | ms) to \(.p90 | ms) | \(if .elapsed then .elapsed | ms else "-" end) "
             + "| \(.counted.seconds | ms) | \(error(.counted.seconds)) | \(.modelled.seconds | ms) | \(error(.modelled.seconds)) "
             + "| \(if .counted.cores then .counted.cores.imbalance * 100 | round / 100 else "" end) | \(if .counted.cores then [.counted.cores.waiting[].rounds] | add // 0 else "" end) |"),
         "", "How many times faster the program is on more cores, which errors of the core and of memory alike do not move:", "",
@@ -143,10 +167,8 @@ shared=()
 [ -z "$(sharing)" ] || shared=(--set "$(sharing)")
 page=$(dirname "$here")/docs/threads.md
 [ -z "${ONLY-}" ] || page=$BUILD/threads.md
-while read -r name source size fit arguments; do
-    [ "$name" != "#" ] && [[ ",${ONLY-$name}," == *",$name,"* ]] || continue
-    # shellcheck disable=SC2086 # arguments are words
-    judge "$name" "$source" "$size" "$fit" $arguments
-done < <(grep -v '^#' "$here/threads.conf") | jq -s . >"$BUILD/threads.json"
+cases count_case
+TRIES=$tries "${alone[@]}" bash "$here/threads.sh" clocks
+cases judge_case | jq -s . >"$BUILD/threads.json"
 write_page >"$page"
 say "wrote $page"

@@ -40,6 +40,7 @@ static const struct pm_command commands[] = {
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--write-backs]\n"
+     "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
@@ -53,6 +54,11 @@ static const struct pm_command commands[] = {
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
+    {"profile",
+     "[-P NAME=VALUE[,...]] [--strides | --mix] [--random] [--min-percent PERCENT]\n"
+     "                      [--format table|json|csv] [--wide] STORE",
+     "what each basic block does with memory: strides, operations, hits in simulated caches",
+     pm_cmd_profile},
     {"bound",
      "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--loops NAMES] [--every K]\n"
      "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
@@ -100,6 +106,13 @@ static const struct pm_command commands[] = {
      "       pmodel diff [-m MACHINE] [--set NAME=VALUE]... [--top N]\n"
      "                   [--format table|json|csv] [--wide] PROGRAM PROGRAM",
      "what a change of a program did to each loop, or what a compiler made otherwise", pm_cmd_diff},
+    {"compare",
+     "-m MACHINE[,MACHINE]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                      [--mean sum|geometric] [--deps optimistic|pessimistic]\n"
+     "                      [--time window|simple] [--interpolate]\n"
+     "                      [--format table|json|csv] [--wide] "
+     "STORE[@NAME=VALUE[,...]][:WEIGHT]...",
+     "machines ranked by several programs, and whether the ranking is sure", pm_cmd_compare},
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
      "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"

@@ -41,6 +41,7 @@ void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *f
     into->mispredictions += share * from->mispredictions;
     into->lower_cycles += share * from->lower_cycles;
     into->upper_cycles += share * from->upper_cycles;
+    into->fallback_cycles += share * from->fallback_cycles;
     into->memory_cycles += share * from->memory_cycles;
     for (int l = 0; l < PM_MAX_LEVELS; l++) {
         into->level_misses[l] += share * from->level_misses[l];
@@ -64,8 +65,8 @@ void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
 /* ---- intervals ------------------------------------------------------------------------------- */
 
 /* Of two loops of one program: how far errors of the model of time go together, as a correlation.
-   Of the nests of the example programs it was 0.5 (docs/intervals.md). */
-static const double errors_in_common = 0.5;
+   Of the nests of the example programs it was 0.28 (docs/intervals.md). */
+static const double errors_in_common = 0.3;
 
 double pm_spread_joined(double sum, double squares) {
     return sqrt(errors_in_common * sum * sum + (1 - errors_in_common) * squares);
@@ -95,7 +96,8 @@ struct pm_estimate pm_cycles_between(const struct pm_cost_sum *cost) {
     double up = joined_logs(log_up(s->high.cycles, cycles),
                             log_up(pm_spread_joined(s->above, s->above_squares), cycles),
                             log_up(s->machine, cycles));
-    return (struct pm_estimate){cycles * exp(-down), cycles, cycles * exp(up) + s->missing};
+    double low = cycles * exp(-down), high = cycles * exp(up) + s->missing;
+    return (struct pm_estimate){low, cycles, high};
 }
 
 struct pm_estimate pm_prediction_seconds(const struct pm_prediction *prediction) {
@@ -127,12 +129,6 @@ void pm_prediction_take_ends(struct pm_prediction *prediction, const struct pm_p
     }
 }
 
-void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor) {
-    struct pm_cost_sum scaled = {0};
-    pm_cost_sum_add_share(&scaled, sum, factor);
-    *sum = scaled;
-}
-
 /* Children come after their parents, so one walk from the end adds up. */
 void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
     for (size_t s = 0; s < structure->n_scopes; s++)
@@ -157,6 +153,14 @@ bool pm_prediction_is_interpolated(const struct pm_prediction *prediction) {
     for (size_t l = 0; l < prediction->n_levels; l++)
         any |= prediction->level_interpolated_from[l] != 0;
     return any;
+}
+
+bool pm_prediction_is_without_misses(const struct pm_prediction *prediction) {
+    const double nothing = 0.5; /* a miss in the whole run */
+    for (size_t l = 0; l < prediction->n_levels; l++)
+        if (!(prediction->scopes[0].total.level_misses[l] < nothing))
+            return false;
+    return prediction->n_levels > 0 && !prediction->without_memory;
 }
 
 void pm_prediction_free(struct pm_prediction *prediction) {

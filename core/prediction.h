@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/estimate.h"
+#include "core/base/base.h"
 #include "core/machine/machine.h"
 #include "core/parameters.h"
 
@@ -71,10 +71,12 @@ struct pm_cost_sum {
                                    first touches, of memory */
     double lower_cycles; /* the schedule, or bandwidth: as if every miss were prefetched in time */
     double upper_cycles; /* the schedule, and each miss alone */
-    double mispredictions; /* branches predicted wrongly, at most */
-    double memory_cycles;  /* what misses add: that of the levels, of bandwidth and of first
-                              touches; it, misses and cycles of levels are NAN where they are not
-                              known */
+    double mispredictions;  /* branches predicted wrongly, at most */
+    double fallback_cycles; /* of `cycles`, those of code whose misses were not in a simulated
+                               window although the machine has one (sched/memory.c) */
+    double memory_cycles;   /* what misses add: that of the levels, of bandwidth and of first
+                               touches; it, misses and cycles of levels are NAN where they are not
+                               known */
     double level_misses[PM_MAX_LEVELS];
     double level_cycles[PM_MAX_LEVELS];
     double level_write_backs[PM_MAX_LEVELS]; /* of one that writes through, stores; NAN: not
@@ -91,7 +93,6 @@ struct pm_cost_sum {
 
 /* Adds all of FROM to INTO. */
 void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from);
-void pm_cost_sum_scale(struct pm_cost_sum *sum, double factor);
 /* Adds SHARE of it. */
 void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *from, double share);
 
@@ -142,8 +143,8 @@ struct pm_parallel_part {
 
 /* Of a program with several threads (sched/cores/cores.h). */
 struct pm_cores {
-    unsigned n_cores, n_threads;
-    bool is_checked;       /* times on so many cores were compared with a clock */
+    unsigned n_cores, n_threads; /* threads that take part in parallel parts */
+    bool is_checked;             /* times on so many cores were compared with a clock */
     double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
     double thread_seconds; /* of all threads, one after the other */
     PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */
@@ -208,6 +209,9 @@ void pm_prediction_take_ends(struct pm_prediction *prediction, const struct pm_p
 
 /* Are misses of any level interpolated? */
 bool pm_prediction_is_interpolated(const struct pm_prediction *prediction);
+
+/* Is it known that there are none? */
+bool pm_prediction_is_without_misses(const struct pm_prediction *prediction);
 
 void pm_prediction_free(struct pm_prediction *prediction);
 

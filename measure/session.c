@@ -116,7 +116,7 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
         if (there.run &&
             !pm_store_put_formulas(session->store, at, &session->request->formulas, err))
             return false;
-        if (there.run && there.times && !session->request->bound) {
+        if (there.run && there.times && there.profile && !session->request->bound) {
             result->n_there++;
         } else if (measure_size(session, at, there, &why)) {
             result->n_measured++;

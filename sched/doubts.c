@@ -15,9 +15,10 @@
 #include "sched/schedule.h"
 
 static const double step = 0.1;
-/* Half an interval of a marked figure, relatively: those of sapphire-rapids.conf for its levels and
-   memory are within it of what was probed, two of three. */
-static const double marked = 0.25;
+/* Half an interval of a marked figure, relatively: four of five of sapphire-rapids.conf are within
+   it of what was probed of the next generation, those of the core and those of levels and memory.
+ */
+static const double marked_core = 0.2, marked_memory = 0.66;
 
 enum { MOST_REGIONS = 16 };
 
@@ -64,6 +65,7 @@ static double cycles_of_region(const struct doubting *d, const struct pm_target_
     struct pm_region_schedule schedule;
     pm_schedule_region(&(struct pm_region_request){.frequencies = d->mapped->frequencies,
                                                    .target = target,
+                                                   .profile = d->mapped->profile,
                                                    .region = region,
                                                    .entries = d->prediction->scopes[region].entries,
                                                    .pessimistic = d->mapped->pessimistic},
@@ -174,6 +176,17 @@ static double change_by(const struct doubting *d, const char *figure) {
     return change;
 }
 
+static double marked_half(const struct pm_machine *machine, const char *figure) {
+    size_t length = strcspn(figure, ".");
+    if (strncmp(figure, "memory", strlen("memory")) == 0)
+        return marked_memory;
+    for (size_t l = 0; l < machine->n_levels; l++)
+        if (strncmp(figure, machine->levels[l].name, length) == 0 &&
+            machine->levels[l].name[length] == '\0')
+            return marked_memory;
+    return marked_core;
+}
+
 /* ---- those that matter most ------------------------------------------------------------------ */
 
 static void keep(struct pm_prediction *prediction, const struct pm_figure *figure,
@@ -219,8 +232,9 @@ void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *predic
         if (!(cycles > 0))
             continue;
         double relative = change / cycles;
-        prediction->marked_change = hypot(
-            prediction->marked_change, isnan(figure->number) ? relative : relative / step * marked);
+        double half =
+            isnan(figure->number) ? step : marked_half(mapped->target->machine, figure->name);
+        prediction->marked_change = hypot(prediction->marked_change, relative / step * half);
         keep(prediction, figure, relative / step);
     }
     pm_figures_free(&figures);

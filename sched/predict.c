@@ -23,10 +23,12 @@ static const double share_with_causes = 1e-3, share_with_gains = 5e-3;
 struct mapping {
     const struct pm_structure *structure;
     const struct pm_machine *machine;
+    const struct pm_profile *profile;
     struct pm_target_machine target;
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
+    double *prefetched;                   /* misses by scope and level */
     struct pm_signature signature;        /* PM_TIME_SIGNATURE, and with it: */
     struct pm_patterns *patterns;         /* by scope; else NULL */
     double *executions;                   /* of the rows of costs, in all */
@@ -89,6 +91,7 @@ static void schedule_region(struct mapping *m, uint32_t region,
                             const struct pm_scope_prediction *scopes, double all_cycles) {
     struct pm_region_request request = {.frequencies = &m->frequencies,
                                         .target = &m->target,
+                                        .profile = m->profile,
                                         .region = region,
                                         .entries = scopes[region].entries,
                                         .pessimistic = m->pessimistic};
@@ -205,9 +208,15 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
         self->upper_cycles = fmax(simple.upper_cycles, self->schedule_cycles + self->memory_cycles);
         return;
     }
-    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
-    if (m->simple || !is_hot || !m->machine->out_of_order || !is_region(m, scope)) {
+    if (m->simple || !m->machine->out_of_order) {
         *self = simple;
+        return;
+    }
+    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
+    bool is_known = 2 * self->unknown_operations <= self->operations;
+    if (!is_hot || !is_known || !is_region(m, scope)) {
+        pm_fallback_memory_cycles(m->machine, &m->prefetched[(size_t)scope * PM_MAX_LEVELS], self);
+        self->fallback_cycles = self->schedule_cycles + self->memory_cycles;
         return;
     }
     pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = &m->frequencies,
@@ -231,8 +240,7 @@ static void add_memory(struct mapping *m, const struct pm_profile *profile, enum
                        struct pm_scope_prediction *scopes) {
     double all_cycles = 0;
     if (time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
-        m->patterns =
-            pm_patterns_of_scopes(&m->frequencies, profile, m->groups, m->signature.n_caches);
+        m->patterns = pm_patterns_of_scopes(&m->frequencies, profile, m->groups, &m->signature);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         all_cycles += scopes[s].self.schedule_cycles;
     for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
@@ -299,6 +307,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
     struct mapping m = {.structure = structure,
                         .machine = machine,
+                        .profile = profile,
                         .target = pm_target_of(structure, machine),
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
                         .simple = o->time == PM_TIME_SIMPLE};
@@ -322,6 +331,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
             add_region(&m, s, executions, prediction->scopes);
     count_calls_out(&m, prediction->scopes);
     pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
+    m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
     add_memory(&m, profile, o->time, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
@@ -351,6 +361,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     free(executions);
     free(m.schedules);
     free(m.executions);
+    free(m.prefetched);
     free(m.groups);
     free(m.patterns);
     pm_signature_free(&m.signature);

@@ -98,6 +98,9 @@ struct pm_schedule_options {
        (pm_block.first_reference): cycles from the address to the data.  0 or NAN: a hit in the
        first level, as the machine's row says.  NULL: all are. */
     const double *load_latency_cycles;
+    /* For each reference, in the same order: the share of its accesses that take their units twice,
+       for they lie across two lines.  NULL: none does. */
+    const double *crossings;
     /* For each reference, in the same order: how often its loads miss, of an out-of-order machine.
        NULL: they do not. */
     const struct pm_load_misses *misses;

@@ -19,12 +19,25 @@ bool pm_wrong_on_path(const struct pm_frequencies *frequencies, uint32_t region,
                       const struct pm_wrong_branch *wrong, const struct pm_path_step *steps,
                       size_t n_steps, struct pm_wrong_branch *steps_wrong);
 
+/* ---- crossings.c -------------------------------------------------------------------------------
+ */
+
+/* Per reference of a path, in the order of pm_schedule_options: the share of accesses that lie
+   across two lines. */
+struct pm_crossings {
+    PM_ARRAY(double, shares); /* owned */
+};
+void pm_crossings_of_path(const struct pm_structure *structure, const struct pm_profile *profile,
+                          uint64_t line_bytes, const struct pm_path_step *steps, size_t n_steps,
+                          struct pm_crossings *crossings);
+
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
 struct pm_region_request {
     const struct pm_frequencies *frequencies;
     const struct pm_target_machine *target;
-    uint32_t region; /* a scope: a loop, or a routine for its code outside loops */
+    const struct pm_profile *profile; /* where accesses lie; NULL: none across two lines */
+    uint32_t region;                  /* a scope: a loop, or a routine for its code outside loops */
     double entries;
     bool pessimistic;
     bool with_causes; /* else all cycles of a path go to what holds it back most */
@@ -65,6 +78,14 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
 /* What the misses of SELF cost by the papers' formula, or by the bandwidth of memory: its cycles by
    level, its bandwidth, lower and upper cycles. */
 void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self);
+
+/* Misses of each scope that prefetchers hide, PM_MAX_LEVELS values each; the caller frees. */
+double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,
+                             const struct pm_group_misses *groups);
+/* What they cost on a machine with a window that was not simulated: the papers' formula with what
+   the window and prefetchers hide instead of `exposed`.  PREFETCHED: of the scope. */
+void pm_fallback_memory_cycles(const struct pm_machine *machine, const double *prefetched,
+                               struct pm_cost_sum *self);
 
 /* ---- exposure.c ------------------------------------------------------------------------------ */
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "busiest.h"
+
 static double product(const double *x, const double *y, long n) {
     double sum = 0;
 #pragma omp parallel for schedule(static) reduction(+ : sum)
@@ -20,6 +22,7 @@ int main(int argc, char **argv) {
     }
     for (long t = 0; t < times; t++)
         sum += product(x, y, n);
+    print_busiest();
     printf("%.6f\n", sum);
     free(x);
     free(y);

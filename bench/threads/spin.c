@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "busiest.h"
+
 static atomic_int lock, arrived, generation;
 
 static void acquire(void) {
@@ -51,6 +53,7 @@ int main(int argc, char **argv) {
         }
         free(a);
     }
+    print_busiest();
     printf("%.3f\n", total / (double)n);
     return 0;
 }

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "busiest.h"
+
 static void sweep(long n, const double *restrict from, double *restrict to) {
 #pragma omp parallel for schedule(static)
     for (long i = 1; i < n - 1; i++)
@@ -24,6 +26,7 @@ int main(int argc, char **argv) {
         sweep(n, u, v);
         sweep(n, v, u);
     }
+    print_busiest();
     printf("%.6f\n", u[n * (n / 2) + n / 2]);
     free(u);
     return 0;

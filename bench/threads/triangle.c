@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "busiest.h"
+
 static double row(const double *a, const double *x, long n) {
     double sum = 0;
     for (long j = 0; j < n; j++)
@@ -31,6 +33,7 @@ int main(int argc, char **argv) {
     }
     for (long t = 0; t < times; t++)
         (argc > 3 ? as_free : in_turn)(n, a, x, y);
+    print_busiest();
     printf("%.6f\n", y[n - 1]);
     free(a);
     free(x);

@@ -290,6 +290,10 @@ struct pm_machine {
     size_t n_not_verified;   /* figures marked so in the file */
 };
 
+/* What a prediction for MACHINE cannot have since the file says nothing of it, as a sentence that
+   the caller frees; NULL: nothing of that kind. */
+char *pm_machine_gap(const struct pm_machine *machine);
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Where a mistake stands, for showing the line. */

@@ -25,7 +25,8 @@ struct sums {
     PM_ARRAY(struct pm_open_call, open_calls);
     struct pm_skipped_accesses stopped;
     struct pm_run_strides strides; /* goes to the profile */
-    bool *loaded;                  /* per module: in at least one process */
+    struct pm_profile_sums blocks;
+    bool *loaded; /* per module: in at least one process */
     struct pm_ingested *result;
 };
 
@@ -170,6 +171,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         ok = add_histograms(sums, raw, places, path, err) &&
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
              pm_ingest_dirty(sums->result->profile, raw, places, path, err) &&
+             pm_ingest_block_profile(&sums->blocks, raw, places, path, err) &&
              (!sums->result->patterns ||
               pm_ingest_patterns(sums->result->patterns, raw, places, path, err));
         sums->result->n_threads += (uint32_t)raw->n_threads;
@@ -318,12 +320,15 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
         .counters = pm_alloc(structure->n_counters, sizeof *sums.counters),
         .block_sizes = block_sizes,
         .n_block_sizes = n_block_sizes,
+        .blocks = {.structure = structure},
         .result = ingested,
     };
     bool ok = pm_add_raw_files(folder, "measurement", with_checkpoints, add_file, &sums, err);
     if (ok) {
         pm_streams_order(&ingested->streams);
         make_profile(&sums, at);
+        ingested->blocks = pm_profile_sums_end(&sums.blocks, ingested->profile->edge_counts);
+        ingested->n_served = sums.blocks.n_served;
         note_endings(&sums);
         note_irregularities(&sums);
         note_skipped(&sums);
@@ -336,6 +341,7 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
         free(sums.threads[i].counters);
     free(sums.threads);
     pm_run_strides_free(&sums.strides);
+    pm_profile_sums_free(&sums.blocks);
     free(sums.open_calls);
     free(sums.loaded);
     return ok;
@@ -346,6 +352,7 @@ void pm_ingested_free(struct pm_ingested *ingested) {
         pm_profile_free(ingested->profile);
     pm_streams_free(&ingested->streams);
     pm_run_patterns_free(ingested->patterns);
+    pm_block_profile_free(ingested->blocks);
     free(ingested->inexact);
     free(ingested->notes);
     *ingested = (struct pm_ingested){0};

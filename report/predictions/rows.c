@@ -23,10 +23,10 @@ static const double unknown_share_marked = 0.01;
 #define COST_FIELD(name)                                                                           \
     { #name, PM_NUMBER, PM_MEMBER(struct pm_cost_sum, name) }
 const struct pm_field pm_cost_fields[] = {
-    COST_FIELD(cycles),         COST_FIELD(schedule_cycles),     COST_FIELD(memory_cycles),
-    COST_FIELD(mispredictions), COST_FIELD(lower_cycles),        COST_FIELD(upper_cycles),
-    COST_FIELD(operations),     COST_FIELD(unknown_operations),  COST_FIELD(instructions),
-    COST_FIELD(accesses),       COST_FIELD(unrecorded_accesses),
+    COST_FIELD(cycles),          COST_FIELD(schedule_cycles), COST_FIELD(memory_cycles),
+    COST_FIELD(mispredictions),  COST_FIELD(lower_cycles),    COST_FIELD(upper_cycles),
+    COST_FIELD(fallback_cycles), COST_FIELD(operations),      COST_FIELD(unknown_operations),
+    COST_FIELD(instructions),    COST_FIELD(accesses),        COST_FIELD(unrecorded_accesses),
 };
 const size_t pm_n_cost_fields = sizeof pm_cost_fields / sizeof pm_cost_fields[0];
 

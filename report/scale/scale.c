@@ -154,6 +154,25 @@ static void print_machine(FILE *out, const struct pm_scale *scale, size_t machin
         free(titles[level]);
 }
 
+/* What is not in the figures, and what there is none of. */
+static void print_nothing(FILE *out, const struct pm_scale *scale, size_t machine,
+                          const struct pm_report_options *options) {
+    bool without_misses = scale->n_points > 0;
+    for (size_t i = 0; i < scale->n_points; i++) {
+        struct pm_prediction *const *of = scale->points[i].predicted;
+        of = of ? of : scale->points[i].measured;
+        without_misses &= of && pm_prediction_is_without_misses(of[machine]);
+    }
+    char *gap = pm_machine_gap(scale->machines[machine]);
+    if (gap)
+        pm_print_note(out, options, "%s", gap);
+    if (without_misses)
+        pm_print_note(out, options,
+                      "No access misses any level at these sizes: the time is that of the "
+                      "schedule.");
+    free(gap);
+}
+
 static void print_steps(FILE *out, const struct pm_scale *scale, size_t machine,
                         const struct pm_report_options *options) {
     struct pm_text_table *table = pm_text_table_new();
@@ -198,6 +217,7 @@ static void print_tables(FILE *out, const struct pm_scale *scale,
         if (m)
             fputc('\n', out);
         print_machine(out, scale, m, options);
+        print_nothing(out, scale, m, options);
         print_steps(out, scale, m, options);
     }
     if (timed_on(scale))

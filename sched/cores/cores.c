@@ -48,8 +48,10 @@ static void leave_waiting_out(struct mapping *m, const struct pm_profile *profil
 
 /* ---- the time of each part ------------------------------------------------------------------- */
 
+/* A first thread that only waits for the others is no core's. */
 static unsigned core_of(const struct mapping *m, size_t thread) {
-    return (unsigned)(thread % m->result->n_cores);
+    size_t among_workers = thread > 0 && !m->parts.first_works ? thread - 1 : thread;
+    return (unsigned)(among_workers % m->result->n_cores);
 }
 
 /* What the parts hold of the scopes of a routine; scopes outside routines are serial. */
@@ -94,9 +96,7 @@ static void time_part(const struct mapping *m, size_t p) {
 
 static void add_scope(struct pm_scope_prediction *to, const struct pm_scope_prediction *from,
                       double share) {
-    struct pm_cost_sum part = from->self;
-    pm_cost_sum_scale(&part, share);
-    if (part.cycles > to->self.cycles || to->bound == PM_BOUND_NONE) {
+    if (share * from->self.cycles > to->self.cycles || to->bound == PM_BOUND_NONE) {
         to->bound = from->bound;
         to->bound_unit = from->bound_unit;
         to->bound_level = from->bound_level;
@@ -106,7 +106,7 @@ static void add_scope(struct pm_scope_prediction *to, const struct pm_scope_pred
     for (int c = 0; c < PM_N_CAUSES; c++)
         if (!isnan(from->gains[c]))
             to->gains[c] = share * from->gains[c] + (isnan(to->gains[c]) ? 0 : to->gains[c]);
-    pm_cost_sum_add(&to->self, &part);
+    pm_cost_sum_add_share(&to->self, &from->self, share);
     to->entries += share * from->entries;
     to->iterations += share * from->iterations;
     to->is_assumed |= from->is_assumed;
@@ -193,12 +193,15 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* The whole says on what the times hang. */
 static bool predict_threads(struct mapping *m, struct pm_error *err) {
-    m->serial = pm_predict(m->structure, &m->threads[0], m->machine, m->options, err);
+    struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
+    options.without_doubts = true;
+    m->serial = pm_predict(m->structure, &m->threads[0], m->machine, &options, err);
     bool ok = m->serial != NULL;
     m->each = pm_alloc(m->n_threads, sizeof *m->each);
     for (size_t t = 0; ok && t < m->n_threads; t++) {
-        m->each[t] = pm_predict(m->structure, &m->threads[t], m->share, m->options, err);
+        m->each[t] = pm_predict(m->structure, &m->threads[t], m->share, &options, err);
         ok = m->each[t] != NULL;
     }
     return ok;
@@ -238,6 +241,15 @@ static struct pm_prediction *predict_whole(struct mapping *m, const struct pm_pr
     return whole;
 }
 
+static void choose_cores(struct mapping *m) {
+    struct pm_cores *cores = m->result;
+    unsigned wanted = m->options && m->options->n_cores ? m->options->n_cores : UINT32_MAX;
+    cores->n_threads = (unsigned)m->n_threads - !m->parts.first_works;
+    cores->n_cores = wanted < cores->n_threads ? wanted : cores->n_threads;
+    cores->is_checked = cores->n_cores <= most_checked;
+    m->share = pm_machine_share(m->machine, cores->n_cores);
+}
+
 struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                                        const struct pm_profile *profile,
                                        const struct pm_machine *machine,
@@ -248,13 +260,9 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                         .options = options,
                         .n_threads = profile->n_threads,
                         .result = pm_alloc(1, sizeof *m.result)};
-    unsigned n_cores = options && options->n_cores ? options->n_cores : UINT32_MAX;
-    m.result->n_threads = (unsigned)m.n_threads;
-    m.result->n_cores = n_cores < m.n_threads ? n_cores : (unsigned)m.n_threads;
-    m.result->is_checked = m.result->n_cores <= most_checked;
-    m.share = pm_machine_share(machine, m.result->n_cores);
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);
+    choose_cores(&m);
     struct pm_prediction *whole = NULL;
     if (predict_threads(&m, err)) {
         time_parts(&m);

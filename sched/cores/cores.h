@@ -51,6 +51,7 @@ struct pm_parts {
     const struct pm_structure *structure;
     PM_ARRAY(uint32_t, routines); /* of each part; PM_NONE: 0, what is serial */
     uint32_t *part_of;            /* per routine: the part that it begins, 0: none */
+    bool first_works;             /* the first thread takes part in parallel parts; else it waits */
 };
 
 /* Those of PROFILE, which has threads.  Freed by pm_parts_free. */

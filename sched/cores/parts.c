@@ -61,6 +61,11 @@ void pm_parts_find(const struct pm_structure *structure, const struct pm_profile
             }
         free_counts(&counts);
     }
+    struct call_counts counts;
+    count_calls(structure, profile->threads[0]->edge_counts, &counts);
+    for (uint32_t r = 0; r < structure->n_routines; r++)
+        parts->first_works |= parts->part_of[r] > 0 && counts.outside[r] > 0;
+    free_counts(&counts);
 }
 
 void pm_parts_free(struct pm_parts *parts) {

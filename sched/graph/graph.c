@@ -58,6 +58,18 @@ static void take_jump_units(const struct pm_builder *builder, const struct pm_no
     }
 }
 
+/* An access that lies across two lines takes its units twice. */
+static void cross_lines(const struct pm_builder *builder, const struct pm_node *node) {
+    const double *shares = builder->options->crossings;
+    if (!shares || node->reference == PM_NONE)
+        return;
+    for (uint32_t w = node->first_way; w < node->first_way + node->n_ways; w++) {
+        const struct pm_way *way = &builder->graph->ways[w];
+        for (uint32_t m = way->first_micro; m < way->first_micro + way->n_micros; m++)
+            builder->graph->micros[m].busy_cycles *= (float)(1 + shares[node->reference]);
+    }
+}
+
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 static struct pm_node *add_node(struct pm_builder *builder, uint32_t op, uint32_t step) {
@@ -105,7 +117,11 @@ static void add_rows(struct pm_builder *builder, uint32_t op, uint32_t step,
             nodes->last = nodes->data = (uint32_t)builder->graph->n_nodes - 1;
             if (has_both)
                 add_ways(builder->graph, data, row, times, 0, 1);
+            cross_lines(builder, data);
         }
+        node = &builder->graph->nodes[r == 0 ? nodes->first : nodes->last];
+        if (is_store || (r == 0 && node->is_load))
+            cross_lines(builder, node);
     }
 }
 

@@ -87,6 +87,7 @@ struct pm_graph_options {
     bool pessimistic;                  /* unknown dependences through memory are taken as real */
     bool with_entries;                 /* find out what is_fresh */
     const double *load_latency_cycles; /* pm_schedule_options */
+    const double *crossings;           /* pm_schedule_options */
     const struct pm_forwarding *forwardings; /* instead of the loop's dependences, if not NULL */
     size_t n_forwardings;
 };

@@ -251,8 +251,9 @@ static void add_store(struct following *f, uint32_t op, const struct pm_referenc
 struct instruction {
     uint32_t first, end;
     struct value loaded;
-    const struct value *stored; /* NULL: not known */
-    bool enters;                /* a call whose callee comes next */
+    struct value stored;
+    bool has_stored; /* it is known */
+    bool enters;     /* a call whose callee comes next */
 };
 
 static bool is_store(const struct pm_op *op) {
@@ -298,7 +299,8 @@ static void store_all(struct following *f, const struct instruction *in,
         const struct pm_op *op = &f->structure->ops[k];
         const struct pm_reference *reference = reference_of(f, op);
         if (reference && is_store(op))
-            add_store(f, f->op + k - in->first, reference, addresses[k - in->first], in->stored);
+            add_store(f, f->op + k - in->first, reference, addresses[k - in->first],
+                      in->has_stored ? &in->stored : NULL);
     }
 }
 
@@ -335,7 +337,7 @@ enum { MOST_OPS_OF_INSTRUCTION = 16 };
 
 static void follow_instruction(struct following *f, struct instruction *in) {
     const struct pm_structure *s = f->structure;
-    struct value after[N_REGISTERS], addresses[MOST_OPS_OF_INSTRUCTION], stored;
+    struct value after[N_REGISTERS], addresses[MOST_OPS_OF_INSTRUCTION];
     uint32_t assigned = 0, forgotten = 0;
     bool is_call = false, is_return = false;
     if (in->end - in->first > MOST_OPS_OF_INSTRUCTION)
@@ -349,8 +351,8 @@ static void follow_instruction(struct following *f, struct instruction *in) {
             is_call = true;
             forgotten = in->enters ? 0 : (uint32_t)a->constant;
         } else if (a->place == PM_ASSIGNED_MEMORY) {
-            stored = evaluate(f, in, a);
-            in->stored = &stored;
+            in->stored = evaluate(f, in, a);
+            in->has_stored = true;
         } else {
             after[a->place] = evaluate(f, in, a);
             assigned |= UINT32_C(1) << a->place;

@@ -17,8 +17,13 @@ enum { MOST_TRACED_OPS = 24000, LEAST_ITERATIONS = 4, MOST_ITERATIONS = 64 };
 
 /* Of all schedules' cycles: roots with less are not looked at. */
 static const double least_share = 1e-3;
+/* … and so with less of all operations, before a trace is made of them. */
+static const double least_operations_share = 2e-4;
 /* Of a root's executions that outer roots do not cover. */
 static const double least_uncovered = 0.02;
+
+/* Of the time: from here on a report says it. */
+static const double share_to_tell = 0.01;
 
 struct root {
     uint32_t loop;
@@ -96,14 +101,25 @@ static int larger_first(const void *left, const void *right) {
     return a->size != b->size ? PM_COMPARE(b->size, a->size) : PM_COMPARE(a->loop, b->loop);
 }
 
+/* Operations of the program that are executed, in all. */
+static double all_operations(const struct pm_frequencies *frequencies) {
+    double sum = 0;
+    for (uint32_t b = 0; b < frequencies->structure->n_blocks; b++)
+        sum += frequencies->blocks[b] * frequencies->structure->blocks[b].n_ops;
+    return sum;
+}
+
 static void find_roots(struct joining *j) {
     const struct pm_structure *s = j->frequencies->structure;
+    double least_operations = least_operations_share * all_operations(j->frequencies);
     for (uint32_t i = 0; i < s->n_scopes; i++) {
         if (s->scopes[i].kind != PM_SCOPE_LOOP || s->scopes[i].header == PM_NONE ||
             j->scopes[i].iterations <= 0 || !pm_tracer_joins(j->tracer, i))
             continue;
         double size = pm_tracer_size(j->tracer, i);
-        if (isfinite(size))
+        if (!isfinite(size))
+            j->joined->apart_cycles += j->schedules[i].cycles;
+        else if (size * j->scopes[i].iterations >= least_operations)
             *PM_PUSH(j, roots) = (struct root){i, size};
     }
     PM_SORT(j->roots, j->n_roots, larger_first);
@@ -180,7 +196,13 @@ static void add_more(struct joining *j) {
 
 void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_machine *target,
                          double all_cycles, struct pm_prediction *prediction) {
-    if (!pm_is_worth_a_note(joined->more_cycles, all_cycles))
+    if (joined->apart_cycles > share_to_tell * all_cycles)
+        pm_prediction_note(prediction,
+                           "Loops with %.2g%% of the time in their own code call routines, or have "
+                           "loops in them, but have too long iterations to be followed: what goes "
+                           "through memory there counts as there in time.",
+                           100 * joined->apart_cycles / all_cycles);
+    if (joined->more_cycles <= share_to_tell * all_cycles)
         return;
     pm_prediction_note(
         prediction,

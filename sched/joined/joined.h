@@ -19,6 +19,7 @@ struct pm_joined {
     double blocked;   /* … of several stores, or of a part of what they load */
     double unknown;   /* their address hangs on values that are not known on the path */
     double more_cycles;
+    double apart_cycles; /* own, of loops whose iterations are too long */
 };
 
 /* Adds to SCHEDULES (by scope, of all regions, ENTRIES times each) what joined paths take more.

@@ -95,12 +95,19 @@ static enum pm_stride_bin bin_of(double stride_bytes, double size) {
     return PM_STRIDE_BIN_RANDOM;
 }
 
+/* Accesses many elements, one after the other: its accesses are those to lines. */
+static bool is_string(const struct pm_reference *reference) {
+    return reference->kind == PM_ACCESS_STRING || reference->kind == PM_ACCESS_CALLED;
+}
+
 static enum pm_stride_bin bin_of_reference(const struct pm_structure *structure,
                                            const struct pm_profile *profile, uint32_t r) {
     const struct pm_reference *reference = &structure->references[r];
     const struct pm_group *group = &structure->groups[reference->group];
     const struct pm_reference_strides *seen = pm_strides_of_reference(&profile->strides, r);
     double size = reference->size_bytes;
+    if (is_string(reference))
+        return PM_STRIDE_BIN_1;
     if (reference->kind >= PM_ACCESS_GATHER_K && reference->kind <= PM_ACCESS_GATHER_V)
         return PM_STRIDE_BIN_RANDOM;
     if (group->flags & (PM_GROUP_STACK | PM_GROUP_CONSTANTS | PM_GROUP_PUSHED))
@@ -116,12 +123,36 @@ static enum pm_stride_bin bin_of_reference(const struct pm_structure *structure,
     return is_regular ? bin_of(innermost->stride_bytes, size) : PM_STRIDE_BIN_RANDOM;
 }
 
-/* For each reference how many elements an execution accesses: of gathers and scatters more than
-   one.  The caller frees. */
-static double *elements_of_references(const struct pm_structure *structure) {
+/* The group whose misses are those of reference R; PM_NONE: none. */
+static uint32_t group_of(const struct pm_structure *structure, uint32_t r) {
+    uint32_t group = structure->references[r].group;
+    uint32_t holder = group == PM_NONE ? PM_NONE : pm_group_holder(structure, group);
+    return holder == PM_NONE ? group : holder;
+}
+
+/* Lines that an execution of a string instruction accesses, or of what a called routine does, by
+   the histograms of its group. */
+static double accesses_of_string(const struct pm_profile *profile,
+                                 const struct pm_group_misses *groups, uint32_t group,
+                                 uint64_t line_bytes) {
+    const struct pm_histogram *h = pm_profile_histogram(profile, group, line_bytes);
+    double executions = groups[group].executions;
+    return h && executions > 0 ? fmax(1, pm_histogram_accesses(h) / executions) : 1;
+}
+
+/* For each reference how many elements an execution accesses: of gathers, scatters and strings more
+   than one.  The caller frees. */
+static double *elements_of_references(const struct pm_structure *structure,
+                                      const struct pm_profile *profile,
+                                      const struct pm_group_misses *groups, uint64_t line_bytes) {
     double *elements = pm_alloc(structure->n_references, sizeof *elements);
     for (uint32_t r = 0; r < structure->n_references; r++)
         elements[r] = 1;
+    for (uint32_t r = 0; r < structure->n_references; r++) {
+        uint32_t group = group_of(structure, r);
+        if (group != PM_NONE && is_string(&structure->references[r]))
+            elements[r] = accesses_of_string(profile, groups, group, line_bytes);
+    }
     for (uint32_t i = 0; i < structure->n_ops; i++) {
         const struct pm_op *op = &structure->ops[i];
         bool is_many = op->op_class == PM_OP_GATHER || op->op_class == PM_OP_SCATTER;
@@ -139,23 +170,18 @@ struct finding {
     double *elements;         /* of references */
     double *accesses;         /* of groups that have histograms: of all their references */
     size_t n_caches;
+    double line_bytes;
 };
-
-/* The group whose misses are those of reference R; PM_NONE: none. */
-static uint32_t group_of(const struct finding *f, uint32_t r) {
-    uint32_t group = f->structure->references[r].group;
-    uint32_t holder = group == PM_NONE ? PM_NONE : pm_group_holder(f->structure, group);
-    return holder == PM_NONE ? group : holder;
-}
 
 static void add_reference(const struct finding *f, uint32_t r, double executions,
                           struct pm_patterns *patterns) {
     const struct pm_reference *reference = &f->structure->references[r];
-    uint32_t group = group_of(f, r);
+    uint32_t group = group_of(f->structure, r);
     if (group == PM_NONE)
         return;
     double n = executions * f->elements[r];
-    double words = n * fmax(1, (double)reference->size_bytes / PM_WORD_BYTES);
+    double bytes = is_string(reference) ? f->line_bytes : reference->size_bytes;
+    double words = n * fmax(1, bytes / PM_WORD_BYTES);
     enum pm_stride_bin bin = bin_of_reference(f->structure, f->profile, r);
     bool loads = reference->access & PM_ACCESS_LOAD;
     struct pm_pattern *load = &patterns->of[PM_PATTERN_LOADS][bin];
@@ -170,15 +196,18 @@ static void add_reference(const struct finding *f, uint32_t r, double executions
 
 struct pm_patterns *pm_patterns_of_scopes(const struct pm_frequencies *frequencies,
                                           const struct pm_profile *profile,
-                                          const struct pm_group_misses *groups, size_t n_caches) {
+                                          const struct pm_group_misses *groups,
+                                          const struct pm_signature *signature) {
     const struct pm_structure *s = frequencies->structure;
     struct finding f = {.structure = s,
                         .profile = profile,
                         .groups = groups,
                         .executions = frequencies->blocks,
-                        .elements = elements_of_references(s),
+                        .elements = elements_of_references(
+                            s, profile, groups, signature->machine->levels[0].block_bytes),
                         .accesses = pm_alloc(s->n_groups, sizeof(double)),
-                        .n_caches = n_caches};
+                        .n_caches = signature->n_caches,
+                        .line_bytes = (double)signature->machine->levels[0].block_bytes};
     struct pm_patterns *patterns = pm_alloc(s->n_scopes, sizeof *patterns);
     for (int adding = 0; adding < 2; adding++) /* what groups do in all is needed first */
         for (uint32_t b = 0; b < s->n_blocks; b++) {
@@ -187,8 +216,8 @@ struct pm_patterns *pm_patterns_of_scopes(const struct pm_frequencies *frequenci
             for (uint32_t r = block->first_reference; r < end && f.executions[b] > 0; r++)
                 if (adding)
                     add_reference(&f, r, f.executions[b], &patterns[pm_block_scope(s, b)]);
-                else if (group_of(&f, r) != PM_NONE)
-                    f.accesses[group_of(&f, r)] += f.executions[b] * f.elements[r];
+                else if (group_of(s, r) != PM_NONE)
+                    f.accesses[group_of(s, r)] += f.executions[b] * f.elements[r];
         }
     free(f.elements);
     free(f.accesses);
@@ -229,8 +258,7 @@ bool pm_parts_of_scopes(const struct pm_structure *structure, const struct pm_pr
     struct pm_group_misses *groups = pm_alloc(structure->n_groups, sizeof *groups);
     pm_frequencies_make(structure, profile->edge_counts, &frequencies);
     pm_count_misses(&frequencies, profile, signature->machine, scopes, groups);
-    struct pm_patterns *patterns =
-        pm_patterns_of_scopes(&frequencies, profile, groups, signature->n_caches);
+    struct pm_patterns *patterns = pm_patterns_of_scopes(&frequencies, profile, groups, signature);
     double *flops = pm_flops_of_scopes(&frequencies);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (has_words(&patterns[s]))

@@ -111,7 +111,8 @@ struct pm_group_misses; /* sched/schedule.h */
 /* For each scope what its own code does, with the misses of GROUPS; the caller frees. */
 struct pm_patterns *pm_patterns_of_scopes(const struct pm_frequencies *frequencies,
                                           const struct pm_profile *profile,
-                                          const struct pm_group_misses *groups, size_t n_caches);
+                                          const struct pm_group_misses *groups,
+                                          const struct pm_signature *signature);
 
 /* ---- time with misses (misses.c) --------------------------------------------------------------
  */

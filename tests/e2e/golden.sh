@@ -96,7 +96,7 @@ check "two has models" clean pmodel fit two.pmdb
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report explain diff scale plot html signature convolve roofline query export validate machines; do
+for command in flags loops plan run instrument fit model report explain diff compare scale plot html signature convolve roofline query export validate machines; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -317,6 +317,12 @@ golden diff.fields.txt pmodel diff -m r12000 --fields misses,counts,causes --top
 formats diff.code pmodel diff -m icelake-sp ./nest ./nest3
 golden diff.code.bare.txt pmodel diff ./nest ./bare
 
+# ---- compare -----------------------------------------------------------------------------------------
+
+formats compare pmodel compare -m r12000,itanium2 nest.pmdb@N=96:2.5 nest.pmdb
+golden compare.geometric.txt pmodel compare --mean geometric -m itanium2,r12000 -P N=200 nest.pmdb
+golden compare.lower.txt pmodel compare -m itanium2,r12000 counts.pmdb nest.pmdb
+
 # ---- query -------------------------------------------------------------------------------------------
 
 formats query.misses pmodel query -P N=96 --cache 4K,16K,64K nest.pmdb
@@ -389,7 +395,8 @@ golden scale.svg pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' --format svg 
 
 # ---- signatures ------------------------------------------------------------------------------------
 
-formats signature pmodel signature --profile nest.pmdb -P N=96 r12000
+golden signature.txt pmodel signature --profile nest.pmdb -P N=96 r12000
+golden signature.csv pmodel signature --format csv r12000
 formats convolve pmodel convolve -P N=96 -m r12000,itanium2 nest.pmdb
 golden convolve.measured.txt pmodel convolve -P N=24 -m r12000 --top 3 --wide nest.pmdb
 formats roofline pmodel roofline -P N=96 -m itanium2 nest.pmdb
@@ -437,7 +444,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report explain diff scale plot html signature convolve roofline query export validate; do
+for command in loops plan run instrument fit model report explain diff compare scale plot html signature convolve roofline query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done
@@ -529,6 +536,9 @@ golden error.explain.machine.txt pmodel explain nest.pmdb
 golden error.diff.mixed.txt pmodel diff -m r12000 nest.pmdb ./nest
 golden error.diff.machine.txt pmodel diff nest.pmdb nest3.pmdb
 golden error.diff.fields.txt pmodel diff -m r12000 --fields speed nest.pmdb nest3.pmdb
+golden error.compare.weight.txt pmodel compare -m r12000,itanium2 nest.pmdb:heavy
+golden error.compare.size.txt pmodel compare -m r12000,itanium2 nest.pmdb@M=3
+golden error.compare.machine.txt pmodel compare -m r12000 nest.pmdb
 golden error.explain.never.txt pmodel explain -m r12000 nest.pmdb deregister_tm_clones
 golden error.report.top.txt pmodel report --top few nest.pmdb
 sed 's/clock_mhz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf

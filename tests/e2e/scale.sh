@@ -22,7 +22,7 @@ holds "a prediction is that of the report" \
      and ($report[0].predictions[0].seconds // $report[0].predictions[0].predicted_seconds) as $r | ($r == null or ($s / $r - 1 | fabs) < 1e-9)'
 holds "an interval is that of the report" \
     '.sizes[6].figures[0] as $here | $report[0].predictions[0] as $there
-     | [["low_seconds", "high_seconds"][] as $end | ($here[$end] / $there[$end] - 1 | fabs) < 1e-9] | all'
+     | [("low_seconds", "high_seconds") as $at | ($here[$at] / $there[$at] - 1 | fabs) < 1e-9] | all'
 holds "figures for a unit are those of the run by the number of units" \
     '.sizes | all(.unit as $unit | $unit == 2 * .value * .value * .value and (.figures | all(.level_misses as $all
        | .level_misses_per_unit | to_entries | all((.value * $unit - $all[.key] | fabs) <= 1e-6 * $all[.key]))))'

@@ -75,6 +75,16 @@ check "CSV has a line for each part and machine" test "$(pmodel convolve gather.
 pmodel convolve whole.pmdb -m r12000 -P N=32 >whole.txt
 check "code without floating point is told" grep -q "No part has a floating-point operation" whole.txt
 
+# ---- basic blocks of a profile
+
+check "basic blocks are profiled" pmodel run -q -o blocks.pmdb --profile --simulate r12000 -P N=32 -- ./gather '{N}'
+pmodel convolve blocks.pmdb -m r12000 --format json >blocks.json
+check "a profile of basic blocks is taken where there is one" jq -e '.source == "profile" and (.machines[0].parts | all(.block != null))' blocks.json
+check "it has the same operations, and the loop's random third" test "$(hot blocks.json ' | (.random_share - 1 / 3 | fabs) < 0.1')" = true
+check "and the hit rates that reuse distances say" jq -s -e '[.[0].machines[0], .[1].machines[1]] | map([.parts[] | select(.flops > 0)][0].hit_rates) |
+    ((.[0].L1 - .[1].L1 | fabs) < 0.01) and ((.[0].L2 - .[1].L2 | fabs) < 0.01)' blocks.json run.json
+expect_error "a machine that was not simulated" 2 "were not simulated in this run: measure it again with" pmodel convolve blocks.pmdb -m itanium2
+
 # ---- time with misses by the signature
 
 seconds() { pmodel report gather.pmdb -m "$measured" -P N=32 --time "$1" --format json | jq '.predictions[0].seconds'; }

@@ -54,7 +54,7 @@ holds "the interval holds the prediction, and says whether it holds the time" \
        and (.inside == null or .inside == (.low_seconds <= .measured_seconds and .measured_seconds <= .high_seconds)))'
 pmodel report calls.pmdb -m icelake-sp -P N=200 --format json >report.json
 if jq -e --slurpfile report report.json '.sizes[0].rows[0] as $here | $report[0].predictions[0] as $there
-    | [["low_seconds", "high_seconds"][] as $end | ($here[$end] / $there[$end] - 1 | fabs) < 1e-9] | all' times.json >/dev/null; then
+    | [("low_seconds", "high_seconds") as $at | ($here[$at] / $there[$at] - 1 | fabs) < 1e-9] | all' times.json >/dev/null; then
     pass "the program's interval is that of the report"
 else
     fail "the program's interval is that of the report" "$(jq -c '.sizes[0].rows[0] | {low_seconds, high_seconds}' times.json)"

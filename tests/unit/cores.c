@@ -286,6 +286,7 @@ static void routines_belong_to_who_calls_them(void **state) {
     assert_int_equal(parts.routines[0], PM_NONE);
     assert_int_equal(parts.routines[1], REGION);
     assert_int_equal(parts.routines[2], OTHER);
+    assert_true(parts.first_works);
     for (size_t t = 0; t < 2; t++) {
         double *shares = pm_parts_shares(&parts, edges[t]);
         assert_near(shares[MAIN * 3 + 0], 1);

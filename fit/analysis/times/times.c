@@ -99,6 +99,7 @@ static void set_predicted(struct pm_time_row *row, const struct passing *p,
     row->low_by_models = (cost->cycles + cost->spread.low.cycles) / hz;
     row->high_by_models = (cost->cycles + cost->spread.high.cycles) / hz;
     row->by_machine = cost->spread.machine / hz;
+    row->fallback = cost->fallback_cycles / hz;
     row->missing = cost->spread.missing / hz;
     row->parts.schedule = cost->schedule_cycles / hz;
     row->parts.mispredictions = cost->causes[PM_CAUSE_MISPREDICTIONS] / hz;

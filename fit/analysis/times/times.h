@@ -36,7 +36,8 @@ struct pm_time_row {
     double lower, upper;          /* seconds: every miss prefetched, every miss alone */
     /* What the interval comes from, in seconds (struct pm_spread). */
     double low_by_models, high_by_models, by_machine, missing;
-    double *runs; /* measured seconds, ascending; owned */
+    double fallback; /* seconds of the estimate whose misses were not simulated */
+    double *runs;    /* measured seconds, ascending; owned */
     size_t n_runs;
     struct pm_estimate measured; /* of these: p10, median, p90 */
     double share;                /* of the program's measured time */
