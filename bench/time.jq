@@ -67,8 +67,8 @@ def programs_table: table(["program", "N", "beyond", "predicted", "measured", "p
     "with timers"]; map(program_row));
 
 # Why a nest is off, as far as the prediction knows.
-def why: . as $row | ["mostly \(.largest_part // "nothing") (\(if .predicted_seconds > 0 then ([.parts_seconds[] | select(. != null)] | max) / .predicted_seconds | percent else "0" end) of it)"]
-    + (if .doubts then [.doubts] else [] end) | join("; ");
+def why: . as $row | if .reasons then .reasons else ["mostly \(.largest_part // "nothing") (\(if .predicted_seconds > 0 then ([.parts_seconds[] | select(. != null)] | max) / .predicted_seconds | percent else "0" end) of it)"]
+    + (if .doubts then [.doubts] else [] end) | join("; ") end;
 def far_off: [.[] | . as $case | .rows[] | select(.large and (.error | magnitude) > 0.4)
     | {program: $case.program, kind: $case.kind, row: .}];
 def nests_table: table(["nest", "source", "predicted", "measured", "error", "of the program", "why"];

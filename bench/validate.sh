@@ -133,6 +133,7 @@ echo '[]' >"$BUILD/machines_figures.json"
 echo '[]' >"$BUILD/loops_alone_figures.json"
 echo '[]' >"$BUILD/probe_figures.json"
 echo '[]' >"$BUILD/bound_figures.json"
+echo '[]' >"$BUILD/profile_figures.json"
 echo '[]' >"$BUILD/time_figures.json"
 echo '[]' >"$BUILD/schedule_figures.json"
 if [ -z "${ONLY-}" ]; then
@@ -144,6 +145,7 @@ if [ -z "${ONLY-}" ]; then
     bash "$here/loops_alone.sh"
     bash "$here/probe.sh"
     bash "$here/bound.sh"
+    bash "$here/profile.sh"
     bash "$here/time.sh"
     bash "$here/schedule.sh"
     bash "$here/builds.sh"
@@ -152,7 +154,7 @@ jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.json" >"$fold
 jq -s add "$folder/figures.json" "$folder/irregular_figures.json" "$folder/builds_figures.json" \
     "$folder/lifting_figures.json" "$BUILD/misses_figures.json" "$BUILD/policies_figures.json" \
     "$BUILD/machines_figures.json" "$BUILD/loops_alone_figures.json" "$BUILD/probe_figures.json" \
-    "$BUILD/bound_figures.json" "$BUILD/time_figures.json" "$BUILD/schedule_figures.json" \
+    "$BUILD/bound_figures.json" "$BUILD/profile_figures.json" "$BUILD/time_figures.json" "$BUILD/schedule_figures.json" \
     >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md

@@ -105,6 +105,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     if (ends_after(options, PM_LIFT_GROUPS))
         return lifted;
     pm_find_dependences(lifted);
+    pm_find_assignments(lifted);
     if (ends_after(options, PM_LIFT_DEPS))
         return lifted;
     lifted->counters = pm_plan_counters(lifted, options ? options->weights : NULL);

@@ -29,14 +29,21 @@ int pm_cmd_run(int argc, char **argv);
 int pm_cmd_instrument(int argc, char **argv);
 int pm_cmd_plan(int argc, char **argv);
 int pm_cmd_bound(int argc, char **argv);
+int pm_cmd_profile(int argc, char **argv);
 int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_model(int argc, char **argv);
 int pm_cmd_schedule(int argc, char **argv);
 int pm_cmd_report(int argc, char **argv);
 int pm_cmd_explain(int argc, char **argv);
 int pm_cmd_diff(int argc, char **argv);
+int pm_cmd_compare(int argc, char **argv);
 int pm_cmd_scale(int argc, char **argv);
+int pm_cmd_signature(int argc, char **argv);
+int pm_cmd_convolve(int argc, char **argv);
+int pm_cmd_roofline(int argc, char **argv);
 int pm_cmd_query(int argc, char **argv);
+int pm_cmd_plot(int argc, char **argv);
+int pm_cmd_html(int argc, char **argv);
 int pm_cmd_export(int argc, char **argv);
 int pm_cmd_validate(int argc, char **argv);
 int pm_cmd_machines(int argc, char **argv);
@@ -70,6 +77,10 @@ bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err);
 bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *err);
 /* "PREFIX/share/pmodel/NAME"; owned by the caller.  Errors as of pm_library_path. */
 char *pm_share_path(const char *name, struct pm_error *err);
+
+/* WRITE writes PATH, which gets its name when it is whole; NULL: standard output. */
+bool pm_write_file(const char *path, bool (*write)(FILE *to, void *context, struct pm_error *err),
+                   void *context, struct pm_error *err);
 
 /* ---- machines (machine_list.c) --------------------------------------------------------------- */
 

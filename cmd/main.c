@@ -41,6 +41,7 @@ static const struct pm_command commands[] = {
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--write-backs]\n"
+     "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q | --quiet]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
@@ -54,6 +55,11 @@ static const struct pm_command commands[] = {
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                         [--classes FILE] [-q | --quiet] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
+    {"profile",
+     "[-P NAME=VALUE[,...]] [--strides | --mix] [--random] [--min-percent PERCENT]\n"
+     "                      [--format table|json|csv] [--wide] STORE",
+     "what each basic block does with memory: strides, operations, hits in simulated caches",
+     pm_cmd_profile},
     {"bound",
      "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--loops NAMES] [--every K]\n"
      "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
@@ -81,8 +87,8 @@ static const struct pm_command commands[] = {
     {"report",
      "[-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [-P NAME=VALUES]...\n"
      "                     [--tree] [--fields LIST] [--sort FIELD] [--filter PATTERN]\n"
-     "                     [--min-percent P] [--top N] [--notes]\n"
-     "                     [--deps optimistic|pessimistic] [--time window|simple]\n"
+     "                     [--min-percent P] [--top N] [--notes] [--cores P]\n"
+     "                     [--deps optimistic|pessimistic] [--time window|simple|signature]\n"
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
@@ -102,11 +108,41 @@ static const struct pm_command commands[] = {
      "       pmodel diff [-m MACHINE] [--set NAME=VALUE]... [--top N]\n"
      "                   [--format table|json|csv] [--wide] PROGRAM PROGRAM",
      "what a change of a program did to each loop, or what a compiler made otherwise", pm_cmd_diff},
+    {"compare",
+     "-m MACHINE[,MACHINE]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                      [--mean sum|geometric] [--deps optimistic|pessimistic]\n"
+     "                      [--time window|simple] [--interpolate]\n"
+     "                      [--format table|json|csv] [--wide] "
+     "STORE[@NAME=VALUE[,...]][:WEIGHT]...",
+     "machines ranked by several programs, and whether the ranking is sure", pm_cmd_compare},
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
-     "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple]\n"
+     "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
+    {"plot",
+     "--what time|misses|histogram|surface|roofline -m MACHINE [--set NAME=VALUE]...\n"
+     "                   [-P NAME=VALUES]... [--sizes N] [--block SIZES] [--time window|simple]\n"
+     "                   [-o FILE.svg] STORE [LOOP]",
+     "a picture of a loop over sizes: time by cause, misses, reuse distances", pm_cmd_plot},
+    {"html",
+     "-m MACHINE[,MACHINE]... -o FILE.html [--set NAME=VALUE]... [-P NAME=VALUES]...\n"
+     "                   [--sizes N] [--source-dir FOLDER]... [--time window|simple] STORE",
+     "one page with the loops, their source and pictures, for a browser", pm_cmd_html},
+    {"signature",
+     "[--profile STORE] [-P NAME=VALUE[,...]] [--by-loops] [--set NAME=VALUE]...\n"
+     "                        [--min-percent P] [--format table|json|csv|svg] [--wide] MACHINE...",
+     "curves of a machine against the working set, and where a program lies on them",
+     pm_cmd_signature},
+    {"convolve",
+     "-m MACHINE[,MACHINE]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--by-loops]\n"
+     "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide] STORE",
+     "what the signatures of machines say of a program: rates, time, their ratio", pm_cmd_convolve},
+    {"roofline",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple|signature]\n"
+     "                       [--min-percent P] [--format table|json|csv|svg] [--wide] STORE "
+     "[STORE]",
+     "loops under a machine's roofs, before and after a change", pm_cmd_roofline},
     {"query",
      "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
@@ -119,15 +155,18 @@ static const struct pm_command commands[] = {
     {"export",
      "--histograms | --carried | --strides -s STORE [-P NAME=VALUE[,...]]\n"
      "                     [--block SIZES] [--routine NAMES] [--group LIST]\n"
-     "                     [--threads | --shared] [--format json|csv] [-o FILE]",
-     "measured histograms of reuse distances, or strides, for other programs", pm_cmd_export},
+     "                     [--threads | --shared] [--format json|csv] [-o FILE]\n"
+     "       pmodel export --callgrind | --folded [--of FIGURE] | --extrap -s STORE -m MACHINE\n"
+     "                     [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple] "
+     "[-o FILE]",
+     "measured histograms or strides, or predictions, for other programs", pm_cmd_export},
     {"validate",
      "-s STORE [-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [--caches BLOCKS]\n"
      "                       [--keep STORE]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...\n"
      "       pmodel validate --time -s STORE -m MACHINE[,MACHINE]... [--set NAME=VALUE]...\n"
-     "                       [--repeat K] [--time-model window|simple] [--keep STORE]\n"
+     "                       [--repeat K] [--time-model window|simple|signature] [--keep STORE]\n"
      "                       [--min-percent P] [--top N]\n"
      "                       [--format table|json|csv] [--wide]\n"
      "                       -P NAME=VALUES... [options of run] -- COMMAND [ARGUMENT]...\n"

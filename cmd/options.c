@@ -186,9 +186,11 @@ int pm_read_time_model(const struct pm_option_use *use) {
         *model = PM_TIME_WINDOW;
     else if (strcmp(use->value, "simple") == 0)
         *model = PM_TIME_SIMPLE;
+    else if (strcmp(use->value, "signature") == 0)
+        *model = PM_TIME_SIGNATURE;
     else
-        return pm_usage_error(use->command, "--%s takes window or simple, not \"%s\"", use->name,
-                              use->value);
+        return pm_usage_error(use->command, "--%s takes window, simple or signature, not \"%s\"",
+                              use->name, use->value);
     return 0;
 }
 

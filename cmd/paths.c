@@ -84,3 +84,25 @@ bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *e
     request->own_classes_folder = classes.own_classes_folder;
     return true;
 }
+
+/* ---- files that are written ------------------------------------------------------------------ */
+
+bool pm_write_file(const char *path, bool (*write)(FILE *to, void *context, struct pm_error *err),
+                   void *context, struct pm_error *err) {
+    if (!path)
+        return write(stdout, context, err);
+    char *partial = pm_sprintf("%s.part", path);
+    FILE *to = fopen(partial, "w");
+    bool ok = to || pm_fail_errno(err, "%s: cannot be written", partial);
+    ok = ok && write(to, context, err);
+    if (to) {
+        bool written = !ferror(to);
+        written = fclose(to) == 0 && written;
+        if (ok && (!written || rename(partial, path) != 0))
+            ok = pm_fail_errno(err, "%s: cannot be written", path);
+        if (!ok)
+            remove(partial);
+    }
+    free(partial);
+    return ok;
+}

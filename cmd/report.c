@@ -326,6 +326,7 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
         PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
+        PM_OPTION_VALUE("cores", 0, pm_read_count, &request.predict.n_cores),
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("threads", 0, &request.threads),
         PM_OPTION_FLAG("fits", 0, &request.fits),

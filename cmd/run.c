@@ -9,8 +9,9 @@
 struct run {
     struct pm_measuring measuring;
     bool dry_run;
-    bool outside;    /* a further run to see where time goes */
-    bool has_events; /* --events was given */
+    bool outside;                     /* a further run to see where time goes */
+    bool has_events;                  /* --events was given */
+    struct pm_machine_list simulated; /* --simulate */
 };
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -49,6 +50,34 @@ static bool set_events(void *to, char *value, struct pm_error *err) {
     return pm_set_events(&run->measuring.request.copies.events, value, err);
 }
 
+/* --simulate and --stride-window are about profiles. */
+static int check_profile(struct run *run) {
+    struct pm_measure_request *request = &run->measuring.request;
+    struct pm_profiling_request *profiling = &request->profiling;
+    struct pm_error err = {0};
+    if (!profiling->wanted)
+        return run->simulated.n_machines || profiling->window
+                   ? pm_usage_error("run", "--simulate and --stride-window need --profile")
+                   : 0;
+    if (request->build || request->handler || request->copies.no_memory || request->shared ||
+        request->copies.events.n_routines)
+        return pm_usage_error("run",
+                              "--profile profiles whole runs of one build, thread by thread: "
+                              "it excludes --build, --handler, --no-memory, --shared, "
+                              "--start-at and --stop-after");
+    profiling->machines = run->simulated.machines;
+    profiling->n_machines = run->simulated.n_machines;
+    return pm_profiling_check(profiling, &err) ? 0 : pm_complain(&err);
+}
+
+/* Then a run measures nothing but the profile. */
+static bool wants_only_profile(const struct run *run) {
+    const struct pm_measure_request *request = &run->measuring.request;
+    return request->profiling.wanted && !request->blocks.n && !run->measuring.on.n_machines &&
+           !request->bin_width && request->sample <= 1 && !request->max_blocks && !request->carry &&
+           !request->bytes && !request->write_backs;
+}
+
 /* What an event handler gets is not stored. */
 static int check_handler(struct run *run) {
     struct pm_measure_request *request = &run->measuring.request;
@@ -79,12 +108,15 @@ static int check(struct run *run) {
     if (request->build && (request->time_runs || request->handler))
         return pm_usage_error("run", "--build excludes --time and --handler, which are for one "
                                      "build");
-    int status = check_handler(run);
+    int status = check_profile(run);
+    if (status == 0)
+        status = check_handler(run);
     if (status != 0 || request->handler)
         return status;
     if (!request->store_path && !run->dry_run)
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
-    pm_measuring_usual_blocks(&run->measuring);
+    if (!wants_only_profile(run))
+        pm_measuring_usual_blocks(&run->measuring);
     return 0;
 }
 
@@ -101,6 +133,13 @@ static int read_command_line(struct run *run, int argc, char **argv) {
         PM_OPTION_ACTION("time", 0, read_time, request),
         PM_OPTION_VALUE("time-runs", 0, pm_read_count, &request->time_runs),
         PM_OPTION_VALUE("time-cost", 0, read_time_cost, request),
+        PM_OPTION_FLAG("profile", 0, &request->profiling.wanted),
+        {.name = "simulate",
+         .add = pm_add_machine,
+         .is_list = true,
+         .to = &run->simulated,
+         .finish = pm_read_machines},
+        PM_OPTION_VALUE("stride-window", 0, pm_read_count, &request->profiling.window),
         PM_OPTION_ADD("handler", 0, set_handler, request),
         PM_OPTION_ADD("events", 0, set_events, run),
         PM_OPTION_ADD("interval", 0, pm_add_interval, &request->copies.events),
@@ -169,5 +208,6 @@ int pm_cmd_run(int argc, char **argv) {
     if (status == 0)
         status = measure(&run);
     pm_measuring_free(&run.measuring);
+    pm_free_machines(&run.simulated);
     return status;
 }

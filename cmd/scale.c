@@ -142,14 +142,8 @@ static struct pm_prediction **predict(const struct scaling *s, struct pm_profile
         const struct pm_machine *machine = on->machines[m];
         ok = pm_need_machine_blocks(&s->program, profile, machine, s->request->store_path, false,
                                     err) &&
-             (predictions[m] = pm_predict(structure, profile, machine, &s->request->predict, err));
-        if (!ok || !ends)
-            continue;
-        struct pm_prediction *p = predictions[m];
-        p->level = pm_heuristics.interval_level;
-        p->low = pm_predict(structure, ends[0], machine, &s->request->predict, err);
-        p->high = pm_predict(structure, ends[1], machine, &s->request->predict, err);
-        ok = p->low && p->high;
+             (predictions[m] =
+                  pm_predict_between(structure, profile, ends, machine, &s->request->predict, err));
     }
     if (ok)
         return predictions;
@@ -165,8 +159,12 @@ static bool predict_point(const struct scaling *s, struct pm_scale_point *point,
     const struct pm_structure *structure = s->program.structure;
     struct pm_profile *profile = pm_fit_instantiate(structure, s->models, &point->at, err);
     struct pm_profile *ends[2] = {NULL, NULL};
-    if (profile && pm_profile_ends_at(structure, s->models, &point->at,
-                                      pm_heuristics.interval_level, ends, err))
+    if (profile &&
+        pm_profile_ends_at(structure, s->models, &point->at, pm_heuristics.interval_level, ends,
+                           err) &&
+        pm_program_add_threads(&s->program, profile, err) &&
+        pm_program_add_threads(&s->program, ends[0], err) &&
+        pm_program_add_threads(&s->program, ends[1], err))
         point->predicted = predict(s, profile, ends, err);
     for (int end = 0; end < 2; end++)
         if (ends[end])
@@ -194,9 +192,10 @@ static bool measured_point(const struct scaling *s, struct pm_scale_point *point
         pm_read_profiles(s->program.store, s->program.structure, run, 1, err);
     if (!profiles)
         return false;
-    if (!pm_profile_is_without_memory(profiles[0]))
+    bool split = pm_program_add_threads(&s->program, profiles[0], err);
+    if (split && !pm_profile_is_without_memory(profiles[0]))
         point->measured = predict(s, profiles[0], NULL, err);
-    bool ok = point->measured || pm_profile_is_without_memory(profiles[0]);
+    bool ok = point->measured || (split && pm_profile_is_without_memory(profiles[0]));
     pm_profiles_free(profiles, 1);
     if (!ok)
         return false;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/base.h"
 #include "core/machine/machine.h"
 #include "core/parameters.h"
 
@@ -20,7 +21,8 @@ enum { PM_MAX_LEVELS = 12 };
     X(PM_CAUSE_RETIREMENT, "retirement", "slots retired a cycle")                                  \
     X(PM_CAUSE_WINDOW, "window", "latency that the window does not hide")                          \
     X(PM_CAUSE_MISPREDICTIONS, "mispredictions", "branches predicted wrongly")                     \
-    X(PM_CAUSE_BANDWIDTH, "bandwidth", "bytes that levels move, beyond all else")
+    X(PM_CAUSE_BANDWIDTH, "bandwidth", "bytes that levels move, beyond all else")                  \
+    X(PM_CAUSE_FIRST_TOUCHES, "first_touches", "pages that the system brings at their first touch")
 enum pm_cause {
 #define PM_CAUSE_ENUM(id, name, words) id,
     PM_CAUSES(PM_CAUSE_ENUM)
@@ -40,20 +42,41 @@ enum pm_bound {
     PM_BOUND_MISPREDICTIONS, /* branches */
     PM_BOUND_LEVEL,          /* misses of level `bound_level` */
     PM_BOUND_BANDWIDTH,      /* memory bandwidth */
+    PM_BOUND_FIRST_TOUCHES,  /* of pages */
     PM_BOUND_UNKNOWN,        /* most of it is operations without a cost in the machine file */
+};
+
+/* What a cost has more, or less, with all models at the upper, or lower, ends of their intervals.
+ */
+struct pm_cost_change {
+    double cycles, level_misses[PM_MAX_LEVELS];
+};
+
+/* What the cycles of a cost lie between, as sums over scopes, in cycles (sched/interval.c); NAN:
+   not known. */
+struct pm_spread {
+    struct pm_cost_change low, high; /* by the models; 0 where these have no intervals */
+    /* Half intervals, downwards and upwards, of what the model of time may be off by: as if all
+       scopes erred alike; and their squares, as if each erred by itself. */
+    double below, above, below_squares, above_squares;
+    double machine; /* half an interval, by figures of the machine file */
+    double missing; /* at most, of what is known to be left out of the estimate */
 };
 
 /* What one scope costs.  `self` is without inner scopes, `total` with them. */
 struct pm_cost_sum {
     double cycles;              /* schedule + memory, where that is known */
     double schedule_cycles;     /* all accesses hit the first level */
-    double causes[PM_N_CAUSES]; /* of the schedule, which they add up to, but for bandwidth, of
-                                   memory */
+    double causes[PM_N_CAUSES]; /* of the schedule, which they add up to, but for bandwidth and
+                                   first touches, of memory */
     double lower_cycles; /* the schedule, or bandwidth: as if every miss were prefetched in time */
     double upper_cycles; /* the schedule, and each miss alone */
-    double mispredictions; /* branches predicted wrongly, at most */
-    double memory_cycles;  /* what misses add: that of the levels and of bandwidth; it, misses and
-                              cycles of levels are NAN where they are not known */
+    double mispredictions;  /* branches predicted wrongly, at most */
+    double fallback_cycles; /* of `cycles`, those of code whose misses were not in a simulated
+                               window although the machine has one (sched/memory.c) */
+    double memory_cycles;   /* what misses add: that of the levels, of bandwidth and of first
+                               touches; it, misses and cycles of levels are NAN where they are not
+                               known */
     double level_misses[PM_MAX_LEVELS];
     double level_cycles[PM_MAX_LEVELS];
     double level_write_backs[PM_MAX_LEVELS]; /* of one that writes through, stores; NAN: not
@@ -62,15 +85,34 @@ struct pm_cost_sum {
     double unknown_operations;  /* executed operations that the machine file has no row for */
     double accesses;            /* memory accesses that were recorded */
     double unrecorded_accesses; /* executed memory operations that no histogram covers */
+    double calls_out;           /* executed calls of code that is not lifted, or through pointers */
+    double first_touches;       /* pages touched for the first time, which the system has to bring;
+                                   NAN: not known */
+    struct pm_spread spread;
 };
 
 /* Adds all of FROM to INTO. */
 void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from);
+/* Adds SHARE of it. */
+void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *from, double share);
+
+/* Half an interval of a sum: SUM if all of it errs alike, √SQUARES if each part errs by itself; in
+   fact some of both. */
+double pm_spread_joined(double sum, double squares);
+
+/* Between what the cycles of COST lie with the prediction's probability: counts and misses, the
+   model of time and the machine's figures, which err independently of each other, each by a factor,
+
+       low  = cycles / exp √(Σ ln² …),  high = cycles · exp √(Σ ln² (1 + half interval / cycles))
+
+   and what is missing on top. */
+struct pm_estimate pm_cycles_between(const struct pm_cost_sum *cost);
 
 struct pm_scope_prediction {
     uint32_t scope;    /* index in the structure */
     double entries;    /* how often the scope was entered; 0 unknown */
     double iterations; /* of a loop: executions of its header; of a routine: its calls */
+    double low_iterations, high_iterations; /* by the ends of the models' intervals */
     struct pm_cost_sum self, total;
     double resource_cycles_per_iteration;   /* of a loop's own body */
     double recurrence_cycles_per_iteration; /* 0: no cycle */
@@ -81,6 +123,34 @@ struct pm_scope_prediction {
     uint8_t bound;   /* enum pm_bound: largest cause of self.cycles */
     uint8_t bound_unit, bound_level;
 };
+
+/* A loop that goes round only until another thread has written something. */
+struct pm_waiting_loop {
+    uint32_t scope;
+    double rounds; /* that were left out, of all threads */
+};
+
+struct pm_waiting {
+    PM_ARRAY(struct pm_waiting_loop, loops);
+};
+
+/* What several threads do at the same time, up to where they wait for each other. */
+struct pm_parallel_part {
+    uint32_t routine; /* with all that it calls; PM_NONE: what is serial */
+    unsigned slowest_core;
+    double seconds, mean_seconds; /* of the core that takes longest, and of all cores */
+};
+
+/* Of a program with several threads (sched/cores/cores.h). */
+struct pm_cores {
+    unsigned n_cores, n_threads; /* threads that take part in parallel parts */
+    bool is_checked;             /* times on so many cores were compared with a clock */
+    double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
+    double thread_seconds; /* of all threads, one after the other */
+    PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */
+    struct pm_waiting waiting;
+};
+void pm_cores_free(struct pm_cores *cores); /* NULL is allowed */
 
 /* A figure of the machine file that is not verified and that a prediction comes from. */
 struct pm_doubtful_figure {
@@ -114,21 +184,35 @@ struct pm_prediction {
     size_t n_scopes;
     struct pm_scope_prediction *scopes; /* one for each scope of the structure */
     double seconds;
-    bool is_simple; /* misses cost what the papers' formula says, misses · penalty · exposed */
-    /* The same with all models at the lower (upper) ends of the intervals that hold the truth with
-       probability LEVEL; NULL: measured, or not asked for.  Owned. */
-    double level;
-    struct pm_prediction *low, *high;
-    size_t n_not_verified; /* figures that were used and are marked */
-    size_t n_doubts;       /* those of them that matter most, most first */
+    bool is_simple;    /* misses cost what the papers' formula says, misses · penalty · exposed */
+    bool is_signature; /* misses cost what the machine's curves say; */
+    bool is_synthesised; /* … which were made from its description */
+    double level;        /* probability with which a figure lies in its interval; 0: it has none */
+    struct pm_cores *cores; /* the time is that on several cores; NULL: of one thread.  Owned */
+    size_t n_not_verified;  /* figures that were used and are marked */
+    double marked_change;   /* relative, of the time, by all that are: half an interval */
+    size_t n_doubts;        /* those of them that matter most, most first */
     struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
     size_t n_weighty_notes; /* the first ones: of these a figure hangs by more than a hundredth */
 };
 
+/* Makes `total` of all scopes of STRUCTURE from `self`. */
+void pm_add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes);
+/* Seconds of the whole, and between what they lie; low and high are NAN without intervals. */
+struct pm_estimate pm_prediction_seconds(const struct pm_prediction *prediction);
+
+/* Puts into the intervals of PREDICTION what the same size has with all models at the LOW and HIGH
+   ends of theirs. */
+void pm_prediction_take_ends(struct pm_prediction *prediction, const struct pm_prediction *low,
+                             const struct pm_prediction *high);
+
 /* Are misses of any level interpolated? */
 bool pm_prediction_is_interpolated(const struct pm_prediction *prediction);
+
+/* Is it known that there are none? */
+bool pm_prediction_is_without_misses(const struct pm_prediction *prediction);
 
 void pm_prediction_free(struct pm_prediction *prediction);
 

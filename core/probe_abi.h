@@ -32,7 +32,7 @@
 #include "core/access.h"
 
 #define PM_PROBE_MAGIC "PMPROBE"
-#define PM_PROBE_VERSION 5
+#define PM_PROBE_VERSION 6
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
@@ -210,9 +210,11 @@ struct pm_probe_header {
     uint64_t counters;     /* struct pm_probe_counter [n_counters]; 0: not described */
     uint64_t group_scopes; /* u32 [n_groups]: the index of the scope that a group's references are
                               directly in; 0: not described */
-    uint64_t traps;        /* struct pm_probe_trap [n_traps], ascending by `from` */
-    uint64_t returns;      /* struct pm_probe_return [n_returns], ascending by `to` */
-    uint64_t moved;        /* struct pm_probe_moved [n_moved], ascending by address */
+    uint64_t reference_blocks; /* u32 [n_references]: the first reference of the basic block that
+                                  each is in; 0: not described */
+    uint64_t traps;            /* struct pm_probe_trap [n_traps], ascending by `from` */
+    uint64_t returns;          /* struct pm_probe_return [n_returns], ascending by `to` */
+    uint64_t moved;            /* struct pm_probe_moved [n_moved], ascending by address */
     uint64_t old_text, old_text_end; /* link-time addresses whose int3 belong to us */
     uint64_t header_address;         /* link-time virtual address of this header */
 };
@@ -236,6 +238,14 @@ struct pm_probe_header {
 /* anything: stores by dirty distance, from which write-backs follow; access by access, without
    carriers or samples, and of all blocks */
 #define PM_ENV_WRITE_BACKS "PMODEL_WRITE_BACKS"
+/* N: what each basic block does with memory, with strides that are looked for in the last N
+   addresses of the block, in place of reuse distances (runtime/profile/) … */
+#define PM_ENV_PROFILE "PMODEL_PROFILE"
+/* … and which caches would have had it: machines with `;` between them, of each the levels from the
+   core outwards with `,` between them, SIZE/LINE/WAYS in bytes and letters: replacement l (LRU), p
+   (PLRU), f (FIFO) or r (random); P physically indexed, I inclusive, X exclusive, T stores are
+   written through, N they do not allocate.  0 ways: fully associative */
+#define PM_ENV_SIMULATE "PMODEL_SIMULATE"
 /* anything: bundles are analysed access by access, which takes longer and must give the same */
 #define PM_ENV_ACCESSES "PMODEL_ACCESSES"
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */

@@ -22,6 +22,10 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile->wholes);
     free(profile->interpolated);
     pm_run_strides_free(&profile->strides);
+    for (size_t i = 0; i < profile->n_threads; i++)
+        pm_profile_free(profile->threads[i]);
+    free(profile->threads);
+    free(profile->threads_as);
     free(profile);
 }
 

@@ -74,6 +74,10 @@ struct pm_profile {
     struct pm_run_strides strides; /* of references; empty: not known.  Owned */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
+    /* What each thread did of it: counts of edges, histograms, strides that are the whole's.  None:
+       there was one thread, or nobody asked (fit/query/).  Owned. */
+    PM_ARRAY(struct pm_profile *, threads);
+    char *threads_as; /* the run whose threads share the work so; NULL: it is their own.  Owned */
     struct pm_skipped_accesses skipped[PM_N_SKIPPED]; /* by enum pm_skipped_reason; measured only */
 };
 

@@ -43,17 +43,22 @@
                         u64 the address that they are from and PM_BOUND_SLOT_BYTES bytes, and
                         n_branches times u64 n and ⌈n/64⌉ words, bit i of which says whether the
                         i-th outcome was: taken
-     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
+     PM_RAW_PROFILE     struct pm_raw_profile_head, then basic blocks ascending by reference, each
+                        once: struct pm_raw_block and n_served × u64, references that were served by
+                        a level of a simulated machine: of each machine by the second one, the
+   third, …, by none PM_RAW_LANES       u64 module, u64 thread, then struct pm_raw_lanes ascending
+   by reference PM_RAW_NOTE        text, NUL-terminated: something that the user must know about
+   this run
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
-   variants, and stores by dirty distance. */
+   variants, and stores by dirty distance; version 6 profiles of basic blocks. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 5
+#define PM_RAW_VERSION 6
 
 struct pm_raw_header {
     char magic[8];
@@ -83,6 +88,8 @@ enum pm_raw_tag {
     PM_RAW_DIRTY = 12,
     PM_RAW_BOUNDS = 13,
     PM_RAW_RECORDED = 14,
+    PM_RAW_PROFILE = 15,
+    PM_RAW_LANES = 16,
 };
 
 /* A nest whose lower bound was measured (core/bound_abi.h), in all threads.  Times are ticks. */
@@ -95,6 +102,27 @@ struct pm_raw_bound {
     uint64_t ticks;         /* of all executions */
     uint64_t sampled_ticks; /* of those that were sampled */
     uint64_t copy_ticks;    /* of the copies before them */
+};
+
+enum { PM_RAW_STRIDE_CLASSES = 6 };
+
+/* What the basic blocks of a module did with memory in a thread. */
+struct pm_raw_profile_head {
+    uint64_t module, thread;
+    uint32_t window; /* addresses of its block that each was compared with */
+    uint32_t n_served;
+};
+
+/* A basic block, by its first reference's index in the module. */
+struct pm_raw_block {
+    uint64_t reference, references, bytes;   /* REFERENCES are not 0 */
+    uint64_t strides[PM_RAW_STRIDE_CLASSES]; /* of up to 0, 1, 2, 4, 8 elements, and random; they
+                                                add up to the references */
+};
+
+/* Elements that a reference accessed, which could have been masked off. */
+struct pm_raw_lanes {
+    uint64_t reference, n; /* index in the module; not 0 */
 };
 
 enum { PM_RAW_SUBSAMPLES = 8, PM_RAW_SAMPLE_SIZES = 40 };

@@ -45,6 +45,9 @@ void pm_streams_free(struct pm_streams *streams) {
     for (size_t i = 0; i < streams->n_histograms; i++)
         pm_histogram_free(&streams->histograms[i].histogram);
     free(streams->histograms);
+    for (size_t i = 0; i < streams->n_counts; i++)
+        free(streams->counts[i].edge_counts);
+    free(streams->counts);
     free(streams->estimates);
     free(streams->streams);
     *streams = (struct pm_streams){0};

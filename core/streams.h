@@ -1,6 +1,7 @@
 /* Measured histograms with what they are of: each thread by itself, because each has private
-   caches, and, where it was asked for, the interleaved accesses of all threads of a process.  The
-   store keeps them so; a profile (profile.h) has the sum over threads. */
+   caches, and, where it was asked for, the interleaved accesses of all threads of a process; and
+   what each thread executed.  The store keeps them so; a profile (profile.h) has the sum over
+   threads. */
 #ifndef PM_STREAMS_H
 #define PM_STREAMS_H
 
@@ -36,9 +37,17 @@ struct pm_stream_estimate {
     double misses, standard_error;
 };
 
+/* What one thread executed. */
+struct pm_stream_counts {
+    uint32_t stream;     /* index in pm_streams.streams */
+    double *edge_counts; /* one for each edge of the structure; owned */
+};
+
 struct pm_streams {
     PM_ARRAY(struct pm_stream, streams);
     PM_ARRAY(struct pm_stream_histogram, histograms);
+    PM_ARRAY(struct pm_stream_counts, counts); /* none if there was one thread only; they add up to
+                                                  the profile's */
     PM_ARRAY(struct pm_stream_estimate, estimates); /* none if all blocks were watched */
 };
 

@@ -60,6 +60,9 @@ struct pm_error;
       "badly conditioned solution")                                                                \
     X(same_coefficients, 1e-5, "Relative difference of coefficients that are the same fit")        \
     X(shape_tolerance, 1e-6, "Of the value: violations of a shape by less are rounding")           \
+    X(remainder_values, 3.0, "A count with a remainder has so many values that are not zero")      \
+    X(remainder_share, 1e-4,                                                                       \
+      "Of the most frequent edge: remainders of rarer ones are not looked for, which takes time")  \
     X(exact_caution, 1.5,                                                                          \
       "Bits of an exact model count this much where at most one point is "                         \
       "left to test its terms")                                                                    \
@@ -296,6 +299,7 @@ struct pm_error;
     X(EXACT, exact, "counts that are sums of functions with small fractions exactly")              \
     X(LOGARITHMS, logarithms, "counts may grow as N*log2(N)")                                      \
     X(EXACT_LOGARITHMS, exact_logarithms, "counts with logarithms exactly")                        \
+    X(EXACT_REMAINDERS, exact_remainders, "counts of vector loops and what they leave, exactly")   \
     X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
     X(HIERARCHICAL, hierarchical, "several parameters: models of coefficients")                    \
     X(SELECTION, selection, "several parameters: terms selected among all products")               \

@@ -228,6 +228,9 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
     if (!options || !options->without_strides)
         pm_fit_list_strides(&job);
     fit_all(&job, options ? options->n_threads : 0);
+    if (job.n_names == 1)
+        pm_fit_remainder_edges(structure, &job.bases,
+                               (const struct pm_profile *const *)job.profiles, names[0], job.set);
     pm_fit_trim_basis(job.set, job.n_names == 1 ? PM_FIT_BASIS : 1);
     if (statistics) {
         count_models(job.set, statistics);

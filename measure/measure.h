@@ -21,6 +21,7 @@
 #include "core/structure/structure.h"
 #include "measure/block_sizes.h"
 #include "measure/copies/copies.h"
+#include "measure/profiling/profiling.h"
 #include "measure/progress.h"
 
 /* A file that is made for each size: `{NAME}` in the template is replaced by a value. */
@@ -61,12 +62,13 @@ struct pm_measure_request {
     double bound_share;                 /* of the time that a nest must take for that */
     struct pm_nest_choice bound_choice; /* instead of that share, if it is one */
     double bound_cycle_seconds;         /* of this processor; 0: unknown */
-    unsigned bound_every;  /* of so many executions one has its copy; 0: as many as cost little */
-    bool carry;            /* what carries each reuse */
-    bool bytes;            /* which bytes each group is the first to touch */
-    bool write_backs;      /* stores by dirty distance */
-    bool shared;           /* the interleaved stream of all threads, too */
-    bool second_core;      /* the analysis beside the program */
+    unsigned bound_every; /* of so many executions one has its copy; 0: as many as cost little */
+    struct pm_profiling_request profiling; /* of basic blocks */
+    bool carry;                            /* what carries each reuse */
+    bool bytes;                            /* which bytes each group is the first to touch */
+    bool write_backs;                      /* stores by dirty distance */
+    bool shared;                           /* the interleaved stream of all threads, too */
+    bool second_core;                      /* the analysis beside the program */
     bool sample_files;     /* where libraries are not measured, a run more tells where time goes */
     bool again;            /* also what the store has */
     bool output_to_errors; /* the program's standard output goes to standard error */

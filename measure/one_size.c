@@ -85,27 +85,35 @@ static size_t put_block_sizes(const struct pm_measure_session *session, char **t
     return n;
 }
 
+/* What a run measures beside counts. */
+enum measured { REUSE, TIMES, PROFILE };
+
 /* What the program's environment has beside pmodel's own.  RAW: where it writes what it measures;
-   NULL: it measures nothing.  TIMED: its times; with BOUNDS what that file says (PM_ENV_BOUND). */
-static char **run_environment(const struct sized_run *run, const char *raw, bool timed,
+   NULL: it measures nothing.  With times, and BOUNDS, what that file says (PM_ENV_BOUND). */
+static char **run_environment(const struct sized_run *run, const char *raw, enum measured measured,
                               const char *bounds, struct pm_error *err) {
     const struct pm_measure_request *request = run->session->request;
     size_t n = request->n_environment;
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 15 };
+    enum { MOST_OF_PMODEL = 16 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
-    if (raw && !timed && request->checkpoint_seconds)
+    if (raw && measured != TIMES && request->checkpoint_seconds)
         own[n++] = pm_sprintf(PM_ENV_CHECKPOINT "=%u", request->checkpoint_seconds);
     if (request->handler)
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && bounds) {
         own[n++] = pm_sprintf(PM_ENV_BOUND "=%s", bounds);
-    } else if (raw && timed) {
+    } else if (raw && measured == TIMES) {
         own[n++] = pm_strdup(PM_ENV_TIME "=1");
+    } else if (raw && measured == PROFILE) {
+        own[n++] = pm_profiling_window_setting(&request->profiling);
+        own[n++] = pm_profiling_machines_setting(&request->profiling);
+        if (request->second_core)
+            own[n++] = pm_strdup(PM_ENV_SECOND_CORE "=1");
     } else if (raw && run->session->blocks.n) {
         n += put_block_sizes(run->session, own + n);
         if (request->shared)
@@ -200,11 +208,68 @@ static void say_run(const struct sized_run *run, const struct pm_launch_result *
     session->in_place_reported = true;
 }
 
+/* The profile of basic blocks that a run measured goes to the store's run of this size. */
+static bool put_profile(const struct sized_run *run, struct pm_ingested *ingested,
+                        const struct pm_launch_result *result, struct pm_error *err) {
+    struct pm_measure_session *session = run->session;
+    if (!ingested->blocks)
+        return pm_fail(err, "the run left no profile of its basic blocks: %s",
+                       ingested->notes ? ingested->notes : "none of its accesses were recorded");
+    ingested->blocks->cpu_seconds = result->cpu_seconds;
+    ingested->blocks->notes = ingested->notes ? pm_strdup(ingested->notes) : NULL;
+    return pm_profiling_complete(&session->request->profiling, ingested->blocks, ingested->n_served,
+                                 err) &&
+           pm_store_put_block_profile(session->store, run->at, ingested->blocks, err);
+}
+
+static void say_profile(const struct sized_run *run, const struct pm_launch_result *result,
+                        const struct pm_ingested *ingested) {
+    char *size = pm_parameters_text(run->at);
+    pm_progress_say(&run->session->progress, "%s  profiled %zu basic blocks in %.2f s%s%s", size,
+                    ingested->blocks->n_blocks, result->wall_seconds, ingested->notes ? "; " : "",
+                    ingested->notes ? ingested->notes : "");
+    free(size);
+}
+
+/* The run that is in the store once more, for its profile. */
+static bool add_profile(struct sized_run *run, struct pm_error *err) {
+    struct pm_measure_session *session = run->session;
+    char *parent = pm_sprintf("%s/profiles", session->work.path);
+    char *raw = size_folder(parent, run->at);
+    char **environment = run_environment(run, raw, PROFILE, NULL, err);
+    const struct pm_launch launched =
+        launch_of(run, session->copies.files, session->copies.n_files, environment);
+    struct pm_launch_result result;
+    struct pm_ingested ingested = {0};
+    free(run->folder);
+    run->folder = NULL;
+    bool ok = environment && make_run_folder(session, run->at, &run->folder, err) &&
+              make_folder(parent, err) && make_folder(raw, err) &&
+              launch(run, &launched, &result, err) && pm_launch_check(&launched, &result, err) &&
+              pm_ingest(raw, &session->copies, run->at, NULL, 0, false, false, &ingested, err) &&
+              put_profile(run, &ingested, &result, err);
+    if (ok)
+        say_profile(run, &result, &ingested);
+    pm_ingested_free(&ingested);
+    pm_free_strings(environment);
+    pm_remove_folder(raw);
+    free(raw);
+    free(parent);
+    return ok;
+}
+
+/* A run that measures no reuse distances may as well profile basic blocks. */
+static bool profiles_at_once(const struct sized_run *run) {
+    return run->session->request->profiling.wanted && run->session->blocks.n == 0;
+}
+
 /* *IS_WHOLE: the run came to its end. */
 static bool count(const struct sized_run *run, const char *raw, bool *is_whole,
                   struct pm_error *err) {
     struct pm_measure_session *session = run->session;
-    char **environment = run_environment(run, raw, false, NULL, err), *cut_off = NULL;
+    const bool profiles = profiles_at_once(run);
+    char **environment = run_environment(run, raw, profiles ? PROFILE : REUSE, NULL, err),
+         *cut_off = NULL;
     if (!environment)
         return false;
     const struct pm_launch launched =
@@ -214,8 +279,11 @@ static bool count(const struct sized_run *run, const char *raw, bool *is_whole,
     double started = (double)time(NULL);
     bool ok = launch(run, &launched, &result, err) &&
               take_in(run, raw, &launched, &result, &ingested, &cut_off, err) &&
-              pm_session_put(session, &ingested, &result, cut_off, started, run->argv, err);
-    if (ok)
+              pm_session_put(session, &ingested, &result, cut_off, started, run->argv, err) &&
+              (!profiles || cut_off || put_profile(run, &ingested, &result, err));
+    if (ok && profiles && !cut_off)
+        say_profile(run, &result, &ingested);
+    else if (ok)
         say_run(run, &result, &ingested, cut_off);
     *is_whole = !cut_off;
     free(cut_off);
@@ -241,7 +309,7 @@ static bool launch_silently(void *context, const struct pm_copy *files, size_t n
                             const char *folder, const char *bounds, struct pm_launch_result *result,
                             struct pm_error *err) {
     struct sized_run run = *(const struct sized_run *)context;
-    char **environment = run_environment(&run, folder, true, bounds, err);
+    char **environment = run_environment(&run, folder, TIMES, bounds, err);
     bool ok = environment && make_run_folder(run.session, run.at, &run.folder, err) &&
               launch_plainly(&run, files, n_files, environment, result, err);
     if (environment)
@@ -340,6 +408,9 @@ bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_par
     if (ok && !there.run)
         ok = make_folder(raw_parent, err) && make_folder(raw, err) &&
              make_run_folder(session, at, &run.folder, err) && count(&run, raw, &is_whole, err);
+    if (ok && !there.profile && is_whole && (there.run || !profiles_at_once(&run)) &&
+        !pm_interrupting_signal())
+        ok = add_profile(&run, err);
     if (ok && request->time_runs && !there.times && is_whole && !pm_interrupting_signal())
         ok = add_times(&run, err);
     if (ok && request->bound && is_whole && !pm_interrupting_signal())
@@ -380,7 +451,7 @@ static bool sample_files(struct pm_measure_session *session, const struct pm_par
     const struct pm_measure_request *request = session->request;
     struct sized_run run = {.session = session, .at = at};
     run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
-    char **environment = run.argv ? run_environment(&run, NULL, false, NULL, err) : NULL;
+    char **environment = run.argv ? run_environment(&run, NULL, REUSE, NULL, err) : NULL;
     bool ok = environment && make_run_folder(session, at, &run.folder, err);
     const struct pm_sampled_command command = {.argv = run.argv,
                                                .command_path = session->command_path,

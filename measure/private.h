@@ -40,7 +40,7 @@ struct pm_measure_session {
 
 /* What the store has of a size.  A run that was cut off counts with --keep-partial only. */
 struct pm_in_store {
-    bool run, times; /* times: or they are not wanted */
+    bool run, times, profile; /* times, profile: or they are not wanted */
 };
 /* Also decides which block sizes are measured if the run is repeated: those of the request, and
    those that the run had, so that a store loses none. */

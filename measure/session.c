@@ -114,7 +114,7 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
         if (there.run &&
             !pm_store_put_formulas(session->store, at, &session->request->formulas, err))
             return false;
-        if (there.run && there.times && !session->request->bound) {
+        if (there.run && there.times && there.profile && !session->request->bound) {
             result->n_there++;
             continue;
         }

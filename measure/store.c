@@ -136,10 +136,19 @@ static void decide_sizes(struct pm_measure_session *session,
     }
 }
 
+static bool has_same_profile(struct pm_measure_session *session, const struct pm_parameters *at,
+                             bool *has, struct pm_error *err) {
+    struct pm_block_profile *profile = pm_store_block_profile(session->store, at, err);
+    *has = profile && pm_profiling_is_same(&session->request->profiling, profile);
+    pm_block_profile_free(profile);
+    return profile || err->kind == PM_ERROR_NONE;
+}
+
 bool pm_session_look(struct pm_measure_session *session, const struct pm_parameters *at,
                      struct pm_in_store *there, struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    *there = (struct pm_in_store){.times = request->time_runs == 0};
+    *there = (struct pm_in_store){.times = request->time_runs == 0,
+                                  .profile = !request->profiling.wanted};
     struct pm_run_block_sizes sizes = {0};
     if (session->store && !request->again &&
         (!pm_store_has_run(session->store, at, session->settings, NULL, 0, &there->run, err) ||
@@ -166,6 +175,8 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
         return false;
     if (there->run && request->write_backs &&
         !pm_store_has_dirty(session->store, at, &there->run, err))
+        return false;
+    if (there->run && !there->profile && !has_same_profile(session, at, &there->profile, err))
         return false;
     if (!there->run || there->times || request->time_again)
         return true;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "binlift/binlift.h"
+#include "core/block_profile/block_profile.h"
 #include "core/bounds/bounds.h"
 #include "core/machine/machine.h"
 #include "core/model.h"
@@ -20,11 +21,13 @@
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
 #include "machines/probe/loops/loops.h"
+#include "report/compare/compare.h"
 #include "report/diff/diff.h"
 #include "report/explain/explain.h"
 #include "report/export/export.h"
 #include "report/options.h"
 #include "report/query/query.h"
+#include "report/signature/signature.h"
 #include "sched/paths/paths.h"
 #include "sched/sched.h"
 #include "report/scale/scale.h"
@@ -60,6 +63,17 @@ void pm_report_threads(FILE *out, const struct pm_machine *machine,
    by loop that carries them, where they come from and where they go to. */
 void pm_report_carried(FILE *out, const struct pm_carried_report *report,
                        const struct pm_report_options *options);
+
+/* `pmodel profile`: basic blocks, most references to memory first, measured at size AT. */
+enum pm_profile_view { PM_PROFILE_BLOCKS, PM_PROFILE_STRIDES, PM_PROFILE_MIX };
+struct pm_profile_request {
+    enum pm_profile_view view; /* of tables; JSON and CSV have all */
+    bool only_random;          /* blocks some of whose references are random */
+};
+void pm_report_block_profile(FILE *out, const struct pm_structure *structure,
+                             const struct pm_parameters *at, const struct pm_block_profile *profile,
+                             const struct pm_profile_request *request,
+                             const struct pm_report_options *options);
 
 /* `pmodel bound`: loop nests and their lower bounds, measured at size AT. */
 void pm_report_bounds(FILE *out, const struct pm_structure *structure,
@@ -100,8 +114,6 @@ void pm_report_machine(FILE *out, const struct pm_machine *machine,
 /* `pmodel machines --check`: its figures that are not verified or have no source. */
 void pm_report_machine_check(FILE *out, const struct pm_machine *machine,
                              const struct pm_report_options *options);
-/* `pmodel machines --svg`: a drawing of its curves. */
-void pm_report_machine_curves(FILE *to, const struct pm_machine *machine);
 
 /* `pmodel machines --diff`: figures that only one has, or that differ. */
 void pm_report_machine_difference(FILE *out, const struct pm_machine *a, const struct pm_machine *b,

@@ -14,7 +14,7 @@ struct pm_loaded_module pm_modules[PM_MAX_MODULES];
 uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references, pm_n_bundles;
 struct pm_probe_reference *pm_references;
 struct pm_bundle *pm_bundles;
-uint32_t *pm_group_scopes;
+uint32_t *pm_group_scopes, *pm_reference_blocks;
 struct pmodel_scope *pm_scopes;
 struct pmodel_program pm_program;
 bool pm_modules_have_events, pm_modules_have_markers, pm_modules_have_starts;
@@ -68,6 +68,25 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
         if (!reference_is_usable(&table[i], header->n_groups))
             into[i].kind = PM_REFERENCE_UNUSABLE;
         __atomic_store_n(&into[i].reserved, PM_REFERENCE_KNOWN, __ATOMIC_RELEASE);
+    }
+    return true;
+}
+
+/* Before the references themselves, which are known from then on. */
+static bool add_reference_blocks(const struct pm_probe_header *header) {
+    const uint32_t *table = (const void *)((const char *)header + header->reference_blocks);
+    if (!header->reference_blocks)
+        return true;
+    if (header->first_reference > PM_MAX_REFERENCES ||
+        header->n_references > PM_MAX_REFERENCES - header->first_reference)
+        return false;
+    if (!pm_reference_blocks &&
+        !(pm_reference_blocks = pm_mmap(PM_MAX_REFERENCES * sizeof *pm_reference_blocks)))
+        return false;
+    for (uint32_t i = 0; i < header->n_references; i++) {
+        if (table[i] > i)
+            return false;
+        pm_reference_blocks[header->first_reference + i] = header->first_reference + table[i];
     }
     return true;
 }
@@ -285,6 +304,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
                       segment_bytes) &&
            (!header->group_scopes ||
             table_fits(header->group_scopes, header->n_groups, sizeof(uint32_t), segment_bytes)) &&
+           (!header->reference_blocks || table_fits(header->reference_blocks, header->n_references,
+                                                    sizeof(uint32_t), segment_bytes)) &&
            table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap),
                       segment_bytes) &&
            table_fits(header->returns, header->n_returns, sizeof(struct pm_probe_return),
@@ -300,8 +321,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
 static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes,
                        uint64_t load_bias, uint32_t first_group) {
     return add_scopes(header, segment_bytes) && add_counters(header, segment_bytes) &&
-           add_group_scopes(header, first_group) && add_references(header, first_group) &&
-           add_bundles(header, load_bias);
+           add_group_scopes(header, first_group) && add_reference_blocks(header) &&
+           add_references(header, first_group) && add_bundles(header, load_bias);
 }
 
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,

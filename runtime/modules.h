@@ -36,6 +36,9 @@ enum { PM_REFERENCE_KNOWN = 1, PM_REFERENCE_UNUSABLE = 0xff };
 extern struct pm_probe_reference *pm_references;
 extern uint32_t pm_n_references; /* highest number + 1 */
 
+/* Reference number → that of the first reference of its basic block; NULL while no module says. */
+extern uint32_t *pm_reference_blocks;
+
 /* Bundle number → its accesses, in order: a copy, because records of a module may be consumed after
    it is gone.  No accesses: no module has that number, or what it says of it is damaged. */
 struct pm_bundle {

@@ -30,7 +30,8 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_SHARED_BLOCK] =
         " signal handler(s) ran without memory for a control block of their own: counts and "
         "accesses around them may be wrong",
-    [PM_NOTE_BAD_SETTING] = " of " PM_ENV_SAMPLE ", " PM_ENV_MAX_BLOCKS " and " PM_ENV_BIN_WIDTH
+    [PM_NOTE_BAD_SETTING] = " of " PM_ENV_SAMPLE ", " PM_ENV_MAX_BLOCKS ", " PM_ENV_BIN_WIDTH
+                            ", " PM_ENV_PROFILE " and " PM_ENV_SIMULATE
                             " could not be read or is out of range, and the usual value was taken",
     [PM_NOTE_BAD_BLOCK_SIZE] =
         " item(s) of " PM_ENV_BLOCK " are not powers of two from 1 to 2097152 and were left out",

@@ -43,7 +43,8 @@ struct exposing {
     const struct pm_profile *profile;
     const struct pm_group_misses *groups;
     struct pm_wrong_branch *wrong, *steps_wrong; /* of the region's basic blocks; of a path */
-    struct pm_load_misses *loads;                /* per reference of the path at hand */
+    struct pm_crossings crossings;
+    struct pm_load_misses *loads; /* per reference of the path at hand */
     size_t n_loads, room;
     double more_cycles;                  /* of T_window, beyond the schedule */
     double weights[PM_MAX_LEVELS];       /* of the levels in these */
@@ -188,6 +189,9 @@ static void add_path(struct exposing *e, const struct pm_path_step *steps, size_
     if (pm_wrong_on_path(request->frequencies, request->region, e->wrong, steps, n_steps,
                          e->steps_wrong))
         options.wrong = e->steps_wrong;
+    pm_crossings_of_path(request->frequencies->structure, e->profile,
+                         e->machine->levels[0].block_bytes, steps, n_steps, &e->crossings);
+    options.crossings = e->crossings.shares;
     pm_schedule_path(request->target, steps, n_steps, &options, &hits);
     options.misses = e->loads;
     pm_schedule_path(request->target, steps, n_steps, &options, &misses);
@@ -291,4 +295,5 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
     free(e.loads);
     free(e.wrong);
     free(e.steps_wrong);
+    free(e.crossings.shares);
 }

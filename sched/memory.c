@@ -12,6 +12,14 @@
        cycles(bandwidth) = misses(last cache) · block / bytes per cycle  >  Σ above,
 
    the scope's memory cycles are those of the bandwidth, and the difference is a cause of its own.
+   Where a machine has a window, but code is too small, or its operations too little known, to
+   simulate it there, what the window hides stands for `exposed`:
+
+       cycles(level) = Σ over groups of  misses · (1 − p) · max(0, penalty − hidden) / MLP
+       hidden        = window / issue width      cycles until it is full
+       MLP           = misses / operations · window, within 1 … misses in flight
+
+   p is the share of a stream's misses that prefetchers hide.
    Write-backs are counted where they were measured, but
    not as traffic. */
 #include "sched/schedule.h"
@@ -116,6 +124,41 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
         spread_misses(structure, profile, machine, l, scopes);
 }
 
+/* First touches of BLOCK_BYTES in each scope; the caller frees. */
+static double *cold_accesses(const struct pm_structure *structure, const struct pm_profile *profile,
+                             uint64_t block_bytes) {
+    double *cold = pm_alloc(structure->n_scopes, sizeof *cold);
+    for (size_t i = 0; i < profile->n_histograms; i++) {
+        const struct pm_histogram *h = &profile->histograms[i].histogram;
+        if (h->block_bytes == block_bytes)
+            cold[structure->groups[profile->histograms[i].group].scope] +=
+                h->cold_loads + h->cold_stores;
+    }
+    return cold;
+}
+
+/* Pages that are touched for the first time: those of the page's block size, never more than blocks
+   of a smaller size; where the page's was not measured, as if data were dense. */
+static void add_first_touches(const struct pm_structure *structure,
+                              const struct pm_profile *profile, const struct pm_machine *machine,
+                              struct pm_scope_prediction *scopes) {
+    const uint64_t usual_page = 4096;
+    uint64_t page = machine->page_bytes ? machine->page_bytes : usual_page;
+    bool first = true;
+    for (size_t i = profile->n_block_sizes; i-- > 0;) { /* large blocks first */
+        uint64_t block = profile->block_sizes[i];
+        if (block > page)
+            continue;
+        double *cold = cold_accesses(structure, profile, block);
+        double dense = (double)block / (double)page;
+        for (size_t s = 0; s < structure->n_scopes; s++)
+            scopes[s].self.first_touches =
+                first ? cold[s] * dense : fmin(scopes[s].self.first_touches, cold[s]);
+        free(cold);
+        first = false;
+    }
+}
+
 /* Those of a fully associative cache as large as LEVEL. */
 static void add_write_backs(const struct pm_structure *structure, const struct pm_profile *profile,
                             const struct pm_level *level, size_t l,
@@ -172,6 +215,7 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
     for (size_t l = 0; l < machine->n_levels; l++)
         add_write_backs(frequencies->structure, profile, &machine->levels[l], l, scopes);
     add_unrecorded(frequencies, profile, machine, scopes);
+    add_first_touches(frequencies->structure, profile, machine, scopes);
     for (size_t s = 0; s < frequencies->structure->n_scopes; s++)
         if (pm_profile_is_without_memory(profile))
             forget_misses(machine, &scopes[s].self);
@@ -195,4 +239,54 @@ void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_su
     self->memory_cycles += self->causes[PM_CAUSE_BANDWIDTH];
     self->lower_cycles = fmax(self->schedule_cycles, transfer);
     self->upper_cycles = self->schedule_cycles + fmax(all_exposed, transfer);
+}
+
+/* The share of the misses of a group with constant strides that prefetchers hide; 0 of others. */
+static double prefetched_share(const struct pm_machine *machine, const struct pm_group *group) {
+    double step = 0, most = 0;
+    for (uint32_t l = 0; l < group->n_strides && step == 0; l++)
+        step = group->strides[l].kind == PM_STRIDE_CONSTANT ? fabs((double)group->strides[l].bytes)
+                                                            : INFINITY;
+    if ((group->flags & PM_GROUP_IRREGULAR) || step == 0)
+        return 0;
+    step = fmax(step, (double)machine->levels[0].block_bytes);
+    for (size_t i = 0; i < machine->n_prefetchers; i++) {
+        const struct pm_prefetcher *prefetcher = &machine->prefetchers[i];
+        if (step >= (double)prefetcher->min_stride_bytes &&
+            step <= (double)prefetcher->max_stride_bytes)
+            most = fmax(most, prefetcher->covers);
+    }
+    return most;
+}
+
+double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,
+                             const struct pm_group_misses *groups) {
+    double *sums = pm_alloc(structure->n_scopes * PM_MAX_LEVELS, sizeof *sums);
+    for (uint32_t g = 0; g < structure->n_groups && machine->n_prefetchers > 0; g++) {
+        double *of_scope = sums + (size_t)structure->groups[g].scope * PM_MAX_LEVELS;
+        double covered = prefetched_share(machine, &structure->groups[g]);
+        for (size_t l = 0; l <= pm_last_cache(machine); l++)
+            of_scope[l] += covered * groups[g].misses[l];
+    }
+    return sums;
+}
+
+void pm_fallback_memory_cycles(const struct pm_machine *machine, const double *prefetched,
+                               struct pm_cost_sum *self) {
+    double hidden = machine->issue_width > 0 ? machine->window / machine->issue_width : 0;
+    struct pm_machine exposing = *machine;
+    struct pm_level levels[PM_MAX_LEVELS];
+    exposing.levels = levels;
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        struct pm_level *level = &levels[l];
+        *level = machine->levels[l];
+        double misses = self->level_misses[l], most = level->misses_in_flight;
+        if (!(misses > 0) || !(self->operations > 0) || !(level->miss_penalty_cycles > 0))
+            continue;
+        double beside = misses / self->operations * machine->window;
+        double shown = fmax(0, 1 - hidden / level->miss_penalty_cycles);
+        level->exposed = fmax(0, 1 - prefetched[l] / misses) * shown /
+                         fmax(1, most > 0 ? fmin(beside, most) : beside);
+    }
+    pm_simple_memory_cycles(&exposing, self);
 }

@@ -238,6 +238,11 @@ static void note_misses(const struct pm_machine *machine, struct pm_prediction *
             "Had every miss been prefetched in time it would be %.3g s, with each "
             "miss alone %.3g s.",
             total->lower_cycles / machine->clock_hz, total->upper_cycles / machine->clock_hz);
+    if (prediction->is_synthesised)
+        pm_prediction_note_of(
+            prediction, share_of(total->memory_cycles, total->cycles),
+            "What misses cost is from a signature that was made from the machine's "
+            "description: nobody measured its curves.");
     for (size_t i = 0; i < machine->n_levels; i++)
         if (machine->levels[i].shared_by > 1)
             pm_prediction_note(prediction,
@@ -343,6 +348,32 @@ static void note_paths(struct pm_prediction *prediction) {
             percent(assumed, all));
 }
 
+/* Code that was not simulated with its misses, though the rest was. */
+static void note_fallback(struct pm_prediction *prediction) {
+    const double worth_telling = 0.01;
+    const struct pm_cost_sum *total = &prediction->scopes[0].total;
+    if (prediction->is_simple || !(total->fallback_cycles > worth_telling * total->cycles))
+        return;
+    pm_prediction_note_of(
+        prediction, share_of(total->fallback_cycles, total->cycles),
+        "%.2g%% of the time is of code that is too small, or of operations too "
+        "little known, to simulate its misses: there they cost what the window does "
+        "not hide of their latency, by the misses in flight.",
+        percent(total->fallback_cycles, total->cycles));
+}
+
+/* What the machine file does not have, and what there is none of. */
+static void note_nothing(const struct pm_machine *machine, struct pm_prediction *prediction) {
+    char *gap = pm_machine_gap(machine);
+    if (gap)
+        pm_prediction_note_of(prediction, NAN, "%s", gap);
+    free(gap);
+    if (pm_prediction_is_without_misses(prediction))
+        pm_prediction_note_of(prediction, NAN,
+                              "No access misses any level: the time is that of the "
+                              "schedule.");
+}
+
 /* What of the caches' organisation is not modelled. */
 static void note_sets(const struct pm_structure *structure, const struct pm_profile *profile,
                       const struct pm_machine *machine, struct pm_prediction *prediction) {
@@ -387,6 +418,8 @@ void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_prof
         note_sets(frequencies->structure, profile, machine, prediction);
     note_branches(machine, prediction);
     note_paths(prediction);
+    note_fallback(prediction);
+    note_nothing(machine, prediction);
     pm_add_memory_notes(frequencies->structure, profile, machine, prediction);
     if (misses)
         note_misses(machine, prediction);

@@ -1,15 +1,20 @@
 /* The mapping stage as a list of passes; see sched/README.md for the model.
 
-       cycles(scope) = schedule + what misses add (exposure.c; memory.c)
+       cycles(scope) = schedule + what misses add (exposure.c; memory.c; signature/misses.c)
 
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
    out where a region has a share of the time that anybody looks at. */
+#include "sched/cores/cores.h"
+#include "sched/joined/joined.h"
 #include "sched/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fit/fit.h"
+#include "sched/signature/signature.h"
 
 /* Of all schedules' cycles: from here on a region's causes, and what it would gain, are worked out;
    each takes a simulation more. */
@@ -18,11 +23,16 @@ static const double share_with_causes = 1e-3, share_with_gains = 5e-3;
 struct mapping {
     const struct pm_structure *structure;
     const struct pm_machine *machine;
+    const struct pm_profile *profile;
     struct pm_target_machine target;
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
+    double *prefetched;                   /* misses by scope and level */
+    struct pm_signature signature;        /* PM_TIME_SIGNATURE, and with it: */
+    struct pm_patterns *patterns;         /* by scope; else NULL */
     double *executions;                   /* of the rows of costs, in all */
+    struct pm_joined joined;
     double split_operations;
     bool pessimistic, simple;
 };
@@ -81,6 +91,7 @@ static void schedule_region(struct mapping *m, uint32_t region,
                             const struct pm_scope_prediction *scopes, double all_cycles) {
     struct pm_region_request request = {.frequencies = &m->frequencies,
                                         .target = &m->target,
+                                        .profile = m->profile,
                                         .region = region,
                                         .entries = scopes[region].entries,
                                         .pessimistic = m->pessimistic};
@@ -106,6 +117,7 @@ static void schedule_regions(struct mapping *m, const struct pm_scope_prediction
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
             schedule_region(m, s, scopes, all_cycles);
+    pm_join_regions(&m->frequencies, &m->target, scopes, m->schedules, &m->joined);
 }
 
 /* A region's schedule, to the scopes of its basic blocks by their WEIGHTS, shares of issue slots:
@@ -163,6 +175,22 @@ static void add_region(struct mapping *m, uint32_t region, double *executions,
     free(weights);
 }
 
+/* Executed calls that are not among the structure's. */
+static void count_calls_out(const struct mapping *m, struct pm_scope_prediction *scopes) {
+    const struct pm_structure *structure = m->structure;
+    size_t next = 0;
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block *block = &structure->blocks[b];
+        double calls = 0;
+        for (uint32_t op = block->first_op; op < block->first_op + block->n_ops; op++)
+            calls += structure->ops[op].op_class == PM_OP_CALL;
+        for (; next < structure->n_calls && structure->calls[next].block <= b; next++)
+            calls -= structure->calls[next].block == b;
+        if (calls > 0)
+            scopes[block->scope].self.calls_out += calls * m->frequencies.blocks[b];
+    }
+}
+
 /* ---- misses ---------------------------------------------------------------------------------- */
 
 static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm_profile *profile,
@@ -174,9 +202,21 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
         return;
     }
     pm_simple_memory_cycles(m->machine, &simple);
-    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
-    if (m->simple || !is_hot || !m->machine->out_of_order || !is_region(m, scope)) {
+    if (m->patterns) {
+        pm_signature_memory_cycles(&m->signature, &m->patterns[scope], self);
+        self->lower_cycles = simple.lower_cycles;
+        self->upper_cycles = fmax(simple.upper_cycles, self->schedule_cycles + self->memory_cycles);
+        return;
+    }
+    if (m->simple || !m->machine->out_of_order) {
         *self = simple;
+        return;
+    }
+    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
+    bool is_known = 2 * self->unknown_operations <= self->operations;
+    if (!is_hot || !is_known || !is_region(m, scope)) {
+        pm_fallback_memory_cycles(m->machine, &m->prefetched[(size_t)scope * PM_MAX_LEVELS], self);
+        self->fallback_cycles = self->schedule_cycles + self->memory_cycles;
         return;
     }
     pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = &m->frequencies,
@@ -187,16 +227,31 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
                              &m->schedules[scope], profile, m->groups, self);
 }
 
-static void add_memory(struct mapping *m, const struct pm_profile *profile,
+static void add_first_touches(const struct pm_machine *machine, struct pm_scope_prediction *p) {
+    double cycles = p->self.first_touches * machine->page_fault_cycles;
+    p->self.causes[PM_CAUSE_FIRST_TOUCHES] = cycles;
+    p->gains[PM_CAUSE_FIRST_TOUCHES] = cycles;
+    p->self.memory_cycles += cycles;
+    p->self.lower_cycles += cycles;
+    p->self.upper_cycles += cycles;
+}
+
+static void add_memory(struct mapping *m, const struct pm_profile *profile, enum pm_time_model time,
                        struct pm_scope_prediction *scopes) {
     double all_cycles = 0;
+    if (time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
+        m->patterns = pm_patterns_of_scopes(&m->frequencies, profile, m->groups, &m->signature);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         all_cycles += scopes[s].self.schedule_cycles;
     for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
         add_memory_cycles(m, s, profile, all_cycles, &scopes[s]);
+        add_first_touches(m->machine, &scopes[s]);
         struct pm_cost_sum *self = &scopes[s].self;
         self->cycles =
             self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
+        /* Inlined code's schedule is in that of the region, but reported by itself. */
+        self->lower_cycles = fmin(self->lower_cycles, self->cycles);
+        self->upper_cycles = fmax(self->upper_cycles, self->cycles);
     }
 }
 
@@ -222,17 +277,12 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound = PM_BOUND_LEVEL;
         p->bound_level = (uint8_t)l;
     }
-    if (self->causes[PM_CAUSE_BANDWIDTH] > largest)
+    if (self->causes[PM_CAUSE_BANDWIDTH] > largest) {
+        largest = self->causes[PM_CAUSE_BANDWIDTH];
         p->bound = PM_BOUND_BANDWIDTH;
-}
-
-/* Children come after their parents, so one walk from the end adds up. */
-static void add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
-    for (size_t s = structure->n_scopes; s-- > 0;) {
-        pm_cost_sum_add(&scopes[s].total, &scopes[s].self);
-        if (structure->scopes[s].parent != PM_NONE)
-            pm_cost_sum_add(&scopes[structure->scopes[s].parent].total, &scopes[s].total);
     }
+    if (self->causes[PM_CAUSE_FIRST_TOUCHES] > largest)
+        p->bound = PM_BOUND_FIRST_TOUCHES;
 }
 
 static bool check_inputs(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -257,10 +307,15 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
     struct mapping m = {.structure = structure,
                         .machine = machine,
+                        .profile = profile,
                         .target = pm_target_of(structure, machine),
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
                         .simple = o->time == PM_TIME_SIMPLE};
     if (!check_inputs(structure, profile, machine, err))
+        return NULL;
+    if (profile->n_threads > 1)
+        return pm_predict_cores(structure, profile, machine, options, err);
+    if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
@@ -274,12 +329,17 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (is_region(&m, s))
             add_region(&m, s, executions, prediction->scopes);
+    count_calls_out(&m, prediction->scopes);
     pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
-    add_memory(&m, profile, prediction->scopes);
+    m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
+    add_memory(&m, profile, o->time, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
-    add_totals(structure, prediction->scopes);
-    prediction->is_simple = m.simple || !machine->out_of_order;
+    pm_add_totals(structure, prediction->scopes);
+    prediction->level = pm_heuristics.interval_level;
+    prediction->is_signature = m.patterns != NULL;
+    prediction->is_synthesised = m.patterns && m.signature.is_synthesised;
+    prediction->is_simple = !prediction->is_signature && (m.simple || !machine->out_of_order);
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     const struct pm_mapped mapped = {.frequencies = &m.frequencies,
                                      .profile = profile,
@@ -287,13 +347,44 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                      .schedules = m.schedules,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
-    pm_find_doubts(&mapped, prediction);
+    if (!o->without_doubts)
+        pm_find_doubts(&mapped, prediction);
+    pm_add_spreads(structure, profile, machine, prediction);
+    pm_add_totals(structure, prediction->scopes);
+    if (o->scopes) {
+        memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
+        prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
+    }
+    pm_add_joined_notes(&m.joined, &m.target, prediction->scopes[0].total.cycles, prediction);
     pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
 
     free(executions);
     free(m.schedules);
     free(m.executions);
+    free(m.prefetched);
     free(m.groups);
+    free(m.patterns);
+    pm_signature_free(&m.signature);
     pm_frequencies_free(&m.frequencies);
+    return prediction;
+}
+
+struct pm_prediction *
+pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
+                   struct pm_profile *const ends[2], const struct pm_machine *machine,
+                   const struct pm_predict_options *options, struct pm_error *err) {
+    struct pm_prediction *prediction = pm_predict(structure, profile, machine, options, err);
+    if (!prediction || !ends || !ends[0] || !ends[1])
+        return prediction;
+    struct pm_prediction *low = pm_predict(structure, ends[0], machine, options, err);
+    struct pm_prediction *high = low ? pm_predict(structure, ends[1], machine, options, err) : NULL;
+    if (high) {
+        pm_prediction_take_ends(prediction, low, high);
+    } else {
+        pm_prediction_free(prediction);
+        prediction = NULL;
+    }
+    pm_prediction_free(low);
+    pm_prediction_free(high);
     return prediction;
 }

@@ -28,6 +28,7 @@ struct scheduling {
     double returning;              /* executions of such paths */
     struct pm_wrong_branch *wrong; /* of the region's basic blocks */
     struct pm_wrong_branch *steps_wrong;
+    struct pm_crossings crossings;
     double passed, with_entries; /* executions of paths; of those whose simulation has the exits */
 };
 
@@ -60,6 +61,7 @@ static void add_wrong_branches(struct scheduling *s, const struct pm_path_step *
     const struct pm_schedule_options with_wrong = {.loop = options->loop,
                                                    .pessimistic = options->pessimistic,
                                                    .trips = options->trips,
+                                                   .crossings = options->crossings,
                                                    .wrong = s->steps_wrong};
     pm_schedule_path(request->target, steps, n_steps, &with_wrong, &path);
     double more = executions * fmax(0, path.cycles - cycles);
@@ -71,7 +73,12 @@ static void add_path(struct scheduling *s, const struct pm_path_step *steps, siz
                      double executions, bool returns) {
     const struct pm_region_request *request = s->request;
     bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
+    if (request->profile)
+        pm_crossings_of_path(request->frequencies->structure, request->profile,
+                             request->target->machine->levels[0].block_bytes, steps, n_steps,
+                             &s->crossings);
     const struct pm_schedule_options options = {
+        .crossings = s->crossings.shares,
         .loop = is_loop ? request->region : PM_NONE,
         .pessimistic = request->pessimistic,
         .trips = is_loop ? pm_mean_trips(request->frequencies, request->region) : 0,
@@ -153,6 +160,7 @@ static void add_branches(struct scheduling *s) {
     double more = (machine->out_of_order ? left : exits + of_data) * machine->mispredict_cycles;
     add_cause(s, PM_CAUSE_MISPREDICTIONS, more);
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
+    s->schedule->shadowed_cycles = s->schedule->causes[PM_CAUSE_MISPREDICTIONS];
     if (s->returning == 0)
         return;
     if (machine->out_of_order) {
@@ -160,6 +168,7 @@ static void add_branches(struct scheduling *s) {
         filling = fmax(0, filling - machine->mispredict_cycles);
     }
     add_cause(s, PM_CAUSE_WINDOW, entries * filling);
+    s->schedule->shadowed_cycles += entries * filling;
 }
 
 void pm_schedule_region(const struct pm_region_request *request,
@@ -188,4 +197,5 @@ void pm_schedule_region(const struct pm_region_request *request,
     free(s.left);
     free(s.wrong);
     free(s.steps_wrong);
+    free(s.crossings.shares);
 }

@@ -12,6 +12,7 @@
 enum pm_time_model {
     PM_TIME_WINDOW = 0, /* the window with loads that miss, or bandwidth (sched/exposure.c) */
     PM_TIME_SIMPLE,     /* Σ misses · penalty · exposed: the papers' */
+    PM_TIME_SIGNATURE,  /* what the machine's curves say of such misses (sched/signature/) */
 };
 
 enum pm_unknown_dependences {
@@ -22,16 +23,29 @@ enum pm_unknown_dependences {
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
+    bool without_doubts; /* which figures that are not verified matter is not looked for: most of
+                            the work of a prediction, which many of one program can do without */
+    /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
+    const struct pm_scope_prediction *scopes;
+    unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */
 };
 
 /* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): the schedule of each loop and
    routine by its paths; misses of every level from the histograms of its block size and the strides
    (fit/sets/); what misses add to the time, by OPTIONS (NULL: as 0).
+   Of a profile with threads it is the time on several cores (cores/).
    Of a profile without any reuse distances misses are not known, and times are of the schedule.
    Error: a level's block size was not measured, others were. */
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
                                  const struct pm_predict_options *options, struct pm_error *err);
+
+/* The same with ENDS, of the intervals of the models that made PROFILE (pm_profile_ends_at), in the
+   prediction's; NULL, or of NULL: none, so that its intervals are of time and machine alone. */
+struct pm_prediction *
+pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
+                   struct pm_profile *const ends[2], const struct pm_machine *machine,
+                   const struct pm_predict_options *options, struct pm_error *err);
 
 /* True if PROFILE has the block sizes of all levels; else the sentence names those that it lacks.
  */
@@ -88,6 +102,9 @@ struct pm_schedule_options {
        (pm_block.first_reference): cycles from the address to the data.  0 or NAN: a hit in the
        first level, as the machine's row says.  NULL: all are. */
     const double *load_latency_cycles;
+    /* For each reference, in the same order: the share of its accesses that take their units twice,
+       for they lie across two lines.  NULL: none does. */
+    const double *crossings;
     /* For each reference, in the same order: how often its loads miss, of an out-of-order machine.
        NULL: they do not. */
     const struct pm_load_misses *misses;

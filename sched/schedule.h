@@ -19,12 +19,25 @@ bool pm_wrong_on_path(const struct pm_frequencies *frequencies, uint32_t region,
                       const struct pm_wrong_branch *wrong, const struct pm_path_step *steps,
                       size_t n_steps, struct pm_wrong_branch *steps_wrong);
 
+/* ---- crossings.c -------------------------------------------------------------------------------
+ */
+
+/* Per reference of a path, in the order of pm_schedule_options: the share of accesses that lie
+   across two lines. */
+struct pm_crossings {
+    PM_ARRAY(double, shares); /* owned */
+};
+void pm_crossings_of_path(const struct pm_structure *structure, const struct pm_profile *profile,
+                          uint64_t line_bytes, const struct pm_path_step *steps, size_t n_steps,
+                          struct pm_crossings *crossings);
+
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
 struct pm_region_request {
     const struct pm_frequencies *frequencies;
     const struct pm_target_machine *target;
-    uint32_t region; /* a scope: a loop, or a routine for its code outside loops */
+    const struct pm_profile *profile; /* where accesses lie; NULL: none across two lines */
+    uint32_t region;                  /* a scope: a loop, or a routine for its code outside loops */
     double entries;
     bool pessimistic;
     bool with_causes; /* else all cycles of a path go to what holds it back most */
@@ -36,6 +49,7 @@ struct pm_region_schedule {
     double causes[PM_N_CAUSES];
     double gains[PM_N_CAUSES]; /* with_gains */
     double mispredictions;
+    double shadowed_cycles;   /* of these, mispredictions and what filling and draining takes */
     double resource_cycles;   /* of an iteration of a loop: of units, or the front end */
     double recurrence_cycles; /* of an iteration of a loop */
     double most_cycles;       /* of a path, in all; its tightest unit: */
@@ -65,6 +79,14 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
    level, its bandwidth, lower and upper cycles. */
 void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self);
 
+/* Misses of each scope that prefetchers hide, PM_MAX_LEVELS values each; the caller frees. */
+double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,
+                             const struct pm_group_misses *groups);
+/* What they cost on a machine with a window that was not simulated: the papers' formula with what
+   the window and prefetchers hide instead of `exposed`.  PREFETCHED: of the scope. */
+void pm_fallback_memory_cycles(const struct pm_machine *machine, const double *prefetched,
+                               struct pm_cost_sum *self);
+
 /* ---- exposure.c ------------------------------------------------------------------------------ */
 
 /* What the misses of a region add to its schedule, in the same fields. */
@@ -88,6 +110,12 @@ struct pm_mapped {
 /* Counts the figures that PREDICTION comes from and that are not verified, and finds those that
    matter most. */
 void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction);
+
+/* ---- interval.c ------------------------------------------------------------------------------ */
+
+/* Fills `spread` of all scopes' own costs, as if the models were exact. */
+void pm_add_spreads(const struct pm_structure *structure, const struct pm_profile *profile,
+                    const struct pm_machine *machine, struct pm_prediction *prediction);
 
 /* ---- notes.c --------------------------------------------------------------------------------- */
 

@@ -239,13 +239,13 @@ static void schedule_graph(struct question *q, struct pm_path_schedule *schedule
 static void make_graph(const struct pm_target_machine *target, const struct pm_path_step *path,
                        size_t n_steps, const struct pm_schedule_options *options,
                        struct pm_dep_graph *graph) {
-    pm_graph_of_path(
-        target, path, n_steps,
-        &(struct pm_graph_options){.loop = options->loop,
-                                   .pessimistic = options->pessimistic,
-                                   .with_entries = options->trips > 0,
-                                   .load_latency_cycles = options->load_latency_cycles},
-        graph);
+    pm_graph_of_path(target, path, n_steps,
+                     &(struct pm_graph_options){.loop = options->loop,
+                                                .pessimistic = options->pessimistic,
+                                                .with_entries = options->trips > 0,
+                                                .load_latency_cycles = options->load_latency_cycles,
+                                                .crossings = options->crossings},
+                     graph);
 }
 
 void pm_schedule_path(const struct pm_target_machine *target, const struct pm_path_step *path,

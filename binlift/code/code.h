@@ -110,6 +110,11 @@ void pm_number_references(struct pm_lifted *lifted);
 
 void pm_translate_blocks(struct pm_lifted *lifted);
 
+/* ---- addresses of references, registers as sums (assignments.c) ------------------------------ */
+
+/* Fills structure->assignments, and addresses of references. */
+void pm_find_assignments(struct pm_lifted *lifted);
+
 /* ---- which builds are the same code (identity.c) --------------------------------------------- */
 
 /* A hash of what the file does, equal for builds that differ in lines, folders and debug

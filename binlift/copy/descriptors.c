@@ -152,6 +152,16 @@ static uint64_t append_group_scopes(struct blob *blob, const struct pm_structure
     return at;
 }
 
+static uint64_t append_reference_blocks(struct blob *blob, const struct pm_structure *structure) {
+    uint64_t at = blob->n_bytes;
+    for (uint32_t r = 0; r < structure->n_references; r++) {
+        const uint32_t block = structure->references[r].block;
+        append(blob, &structure->blocks[block].first_reference, sizeof(uint32_t));
+    }
+    align(blob);
+    return at;
+}
+
 static int by_address(const void *left, const void *right) {
     const struct pm_probe_moved *a = left, *b = right;
     return PM_COMPARE(a->address, b->address);
@@ -217,8 +227,10 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
     if (options->memory_records)
         header.references = append_references(&blob, lifted);
     header.scopes = append_scopes(&blob, structure, plan->scope_flags);
-    if (options->memory_records)
+    if (options->memory_records) {
         header.group_scopes = append_group_scopes(&blob, structure);
+        header.reference_blocks = append_reference_blocks(&blob, structure);
+    }
     if (options->describe_counters)
         header.counters = append_counters(&blob, structure, plan->counters);
     header.moved = append_moved(&blob, structure, plan->moves, &header.n_moved);

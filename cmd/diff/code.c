@@ -9,7 +9,7 @@ struct side {
     struct pm_lifted *lifted;
     const struct pm_structure *structure;
     bool *loops; /* for each scope: is it one? */
-    struct pm_loop_code *codes;
+    struct pm_emitted_loop *codes;
 };
 
 static bool lift(const char *path, struct side *side, struct pm_error *err) {
@@ -22,7 +22,7 @@ static bool lift(const char *path, struct side *side, struct pm_error *err) {
     for (uint32_t s = 0; s < side->structure->n_scopes; s++) {
         side->loops[s] = side->structure->scopes[s].kind == PM_SCOPE_LOOP;
         if (side->loops[s])
-            side->codes[s] = pm_loop_code_of(side->structure, s);
+            side->codes[s] = pm_emitted_loop_of(side->structure, s);
     }
     return true;
 }
@@ -36,7 +36,7 @@ static void add_cycles(const struct pm_machine *machine, struct side *side) {
     pm_schedule_loops(&target, NULL, innermost, &options, &schedules);
     for (size_t i = 0; i < schedules.n_items; i++) {
         const struct pm_loop_schedule *item = &schedules.items[i];
-        struct pm_loop_code *code = &side->codes[item->scope];
+        struct pm_emitted_loop *code = &side->codes[item->scope];
         if (item->n_steps == 0)
             continue;
         code->cycles = item->schedule.cycles;
@@ -63,7 +63,7 @@ static double changed(double before, double after) {
 }
 
 /* How much of it changed: cycles count most, then what they come from. */
-static double weight_of(const struct pm_loop_code *a, const struct pm_loop_code *b) {
+static double weight_of(const struct pm_emitted_loop *a, const struct pm_emitted_loop *b) {
     double cycles = isnan(a->cycles) || isnan(b->cycles) ? 0 : changed(a->cycles, b->cycles);
     return 4 * cycles + 2 * changed(a->vector_bits, b->vector_bits) +
            changed(a->n_spill_loads + a->n_spill_stores, b->n_spill_loads + b->n_spill_stores) +
@@ -71,9 +71,9 @@ static double weight_of(const struct pm_loop_code *a, const struct pm_loop_code 
 }
 
 static void add_row(struct pm_code_diff *report, const struct pm_structure *structure,
-                    uint32_t scope, const char *by, const struct pm_loop_code *before,
-                    const struct pm_loop_code *after) {
-    struct pm_loop_code none = {.cycles = NAN};
+                    uint32_t scope, const char *by, const struct pm_emitted_loop *before,
+                    const struct pm_emitted_loop *after) {
+    struct pm_emitted_loop none = {.cycles = NAN};
     struct pm_code_diff_row *row = PM_PUSH(report, rows);
     *row = (struct pm_code_diff_row){.structure = structure,
                                      .scope = scope,

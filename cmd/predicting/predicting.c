@@ -13,12 +13,17 @@ bool pm_find_profiles(struct pm_program *program, const struct pm_parameters *at
     if (!found->profile)
         return false;
     const struct pm_parameters *size = &found->profile->parameters;
+    if (!pm_program_add_threads(program, found->profile, err))
+        return false;
     if (found->profile->predicted) {
         if (!pm_profile_ends_at(program->structure, program->models, at,
                                 pm_heuristics.interval_level, found->ends, err))
             return false;
-        for (int end = 0; end < 2; end++)
+        for (int end = 0; end < 2; end++) {
             pm_program_interpolate(program, found->ends[end]);
+            if (!pm_program_add_threads(program, found->ends[end], err))
+                return false;
+        }
         return true;
     }
     found->times = pm_store_times(program->store, size, err);
@@ -44,16 +49,7 @@ struct pm_prediction *pm_predict_at(const struct pm_structure *structure,
                                     const struct pm_machine *machine,
                                     const struct pm_predict_options *options,
                                     struct pm_error *err) {
-    struct pm_prediction *prediction = pm_predict(structure, found->profile, machine, options, err);
-    if (!prediction || !found->ends[0])
-        return prediction;
-    prediction->level = pm_heuristics.interval_level;
-    prediction->low = pm_predict(structure, found->ends[0], machine, options, err);
-    prediction->high = pm_predict(structure, found->ends[1], machine, options, err);
-    if (prediction->low && prediction->high)
-        return prediction;
-    pm_prediction_free(prediction);
-    return NULL;
+    return pm_predict_between(structure, found->profile, found->ends, machine, options, err);
 }
 
 static bool predict_on(const struct pm_predicting *request, const struct pm_machine *machine,

@@ -419,16 +419,6 @@ static void add_warnings(const struct validating *v, const struct pm_profile *pr
 
 /* ---- --time ---------------------------------------------------------------------------------- */
 
-/* The prediction on machine M, with the ends of its intervals, which it owns from then on. */
-static struct pm_prediction *prediction_with_ends(struct validated_size *size, size_t m) {
-    struct pm_prediction *prediction = size->predicted_times[m];
-    prediction->level = pm_heuristics.interval_level;
-    prediction->low = size->end_times[0][m];
-    prediction->high = size->end_times[1][m];
-    size->end_times[0][m] = size->end_times[1][m] = NULL;
-    return prediction;
-}
-
 /* Each size that was timed, on each machine. */
 static bool report_times(struct validating *v, struct pm_error *err) {
     const struct pm_machine_list *on = &v->request->run.on;
@@ -446,7 +436,9 @@ static bool report_times(struct validating *v, struct pm_error *err) {
         if (timed && ok)
             pm_warn(&answer, &warnings);
         for (size_t m = 0; timed && ok && m < on->n_machines; m++) {
-            struct pm_prediction *prediction = prediction_with_ends(&v->sizes[i], m);
+            struct pm_prediction *prediction = v->sizes[i].predicted_times[m];
+            pm_prediction_take_ends(prediction, v->sizes[i].end_times[0][m],
+                                    v->sizes[i].end_times[1][m]);
             pm_warn_of_time(&answer, prediction, on->machines[m], &warnings);
             rows[n++] =
                 (struct pm_timed_size){v->sizes[i].predicted, prediction,

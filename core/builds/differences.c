@@ -232,16 +232,20 @@ static void add_skipped(const struct pm_structure_match *match, const double *ed
     free(is_lost);
 }
 
-void pm_match_profile(const struct pm_structure_match *match, struct pm_profile *profile) {
-    size_t n = match->to->n_edges;
-    double *counts = pm_alloc(n, sizeof *counts);
+/* *COUNTS, of the edges of match->from, become those of match->to. */
+static void match_counts(const struct pm_structure_match *match, double **counts) {
+    double *matched = pm_alloc(match->to->n_edges, sizeof *matched);
     for (size_t e = 0; e < match->from->n_edges; e++)
         if (match->edges[e] != PM_NONE)
-            counts[match->edges[e]] += profile->edge_counts[e];
+            matched[match->edges[e]] += (*counts)[e];
+    free(*counts);
+    *counts = matched;
+}
+
+void pm_match_profile(const struct pm_structure_match *match, struct pm_profile *profile) {
     add_skipped(match, profile->edge_counts, &profile->skipped[PM_SKIPPED_UNMATCHED]);
-    free(profile->edge_counts);
-    profile->edge_counts = counts;
-    profile->n_edges = n;
+    match_counts(match, &profile->edge_counts);
+    profile->n_edges = match->to->n_edges;
     /* They are by reference, and references of two builds are not matched. */
     pm_run_strides_free(&profile->strides);
 }
@@ -258,6 +262,8 @@ void pm_match_streams(const struct pm_structure_match *match, struct pm_streams 
     }
     streams->n_histograms = n;
     pm_streams_order(streams);
+    for (size_t i = 0; i < streams->n_counts; i++)
+        match_counts(match, &streams->counts[i].edge_counts);
 }
 
 bool *pm_match_inexact(const struct pm_structure_match *match, const bool *inexact) {

@@ -70,7 +70,9 @@ static const struct pm_machine_field root[] = {
     LIST("eliminates"),
     FIGURE(pm_machine, mispredict_cycles, "mispredict_penalty", REAL, "cycles", 0, 1000),
     FIGURE(pm_machine, store_forward_cycles, "store_forward_latency", REAL, "cycles", 0, 1000),
+    FIGURE(pm_machine, store_block_cycles, "store_block_latency", REAL, "cycles", 0, 1000),
     FIGURE(pm_machine, page_bytes, "page", BYTES, "bytes", 1, MOST_BYTES, POWER_OF_TWO),
+    FIGURE(pm_machine, page_fault_cycles, "page_fault", REAL, "cycles", 0, 1e6),
     FIGURE(pm_machine, page_walkers, "page_walkers", WHOLE, "", 1, 64),
     FIGURE(pm_machine, memory_bandwidth_gbs, "memory_bandwidth_gbs", REAL, "GB/s", 1e-3, 1e5),
 };

@@ -73,3 +73,11 @@ size_t pm_last_cache(const struct pm_machine *machine) {
             last = l;
     return last;
 }
+
+char *pm_machine_gap(const struct pm_machine *machine) {
+    for (size_t l = 0; l < machine->n_levels; l++)
+        if (machine->levels[l].kind == PM_LEVEL_TLB)
+            return NULL;
+    return pm_sprintf("Machine file %s describes no TLB: page walks are not in the time.",
+                      machine->name);
+}

@@ -227,6 +227,7 @@ struct pm_curve {
     PM_ARRAY(struct pm_curve_hits, hits);
     struct pm_trust trust;
 };
+void pm_free_curve(struct pm_curve *curve); /* what it owns */
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
@@ -258,11 +259,14 @@ struct pm_machine {
     uint32_t window;      /* instructions in flight; 0 unknown */
     uint32_t scheduler;   /* of these, so many that wait for operands, loads apart; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
+    double store_block_cycles;   /* … to a load of what several stores have, which are out of the
+                                    window by then; 0 unknown */
     double mispredict_cycles;    /* penalty of a branch that was predicted wrongly; 0 unknown */
     uint64_t fuses_branch;       /* bit set of classes whose instruction fuses with a branch */
     uint32_t eliminates;         /* PM_ELIMINATES_… */
     uint64_t page_bytes;         /* the page in use; 0: those of all TLBs */
     uint32_t page_walkers;       /* 0 unknown */
+    double page_fault_cycles;    /* of the system, to bring a page at its first touch; 0 unknown */
     double memory_bandwidth_gbs; /* of one core; 0 unknown: no bandwidth bound */
     double memory_bandwidth_bytes_per_cycle; /* the same */
     struct pm_memory memory;
@@ -285,6 +289,10 @@ struct pm_machine {
     PM_ARRAY(char *, paths); /* of the files read: this one, and those that it includes */
     size_t n_not_verified;   /* figures marked so in the file */
 };
+
+/* What a prediction for MACHINE cannot have since the file says nothing of it, as a sentence that
+   the caller frees; NULL: nothing of that kind. */
+char *pm_machine_gap(const struct pm_machine *machine);
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

@@ -102,7 +102,7 @@ static int on_include(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-enum { MOST_OPTIONS = 40 };
+enum { MOST_OPTIONS = 64 };
 
 /* What may stand in sections of a kind: its fields, what EXTRA lists besides, and trust. */
 static void fill_options(enum pm_machine_section_kind number, const cfg_opt_t *extra,

@@ -140,7 +140,6 @@ bool pm_is_of_this_file(const struct pm_trust *trust);
 int pm_take_class(const char *text, int line, enum pm_op_class *op_class);
 int pm_take_classes(cfg_t *section, const char *list, int line, uint64_t *classes); /* bit set */
 void pm_free_cost(struct pm_cost *row); /* what it owns */
-void pm_free_curve(struct pm_curve *curve);
 /* Keeps or forgets the interval of the figure SECTION.FIELD (SECTION may be NULL). */
 void pm_note_interval(struct pm_machine *machine, const char *section, const char *field,
                       const struct pm_machine_value *value);

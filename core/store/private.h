@@ -49,6 +49,11 @@ bool pm_store_put_strides(struct pm_store *store, int64_t run, const struct pm_r
 bool pm_store_read_strides(struct pm_store *store, int64_t run, struct pm_run_strides *strides,
                            struct pm_error *err);
 
+/* thread_edges.c: what each thread executed, where there were several. */
+bool pm_store_put_thread_edges(struct pm_store *store, int64_t run,
+                               const struct pm_streams *streams, size_t n_edges,
+                               struct pm_error *err);
+
 /* dirty.c: stores by dirty distance, where there are any. */
 bool pm_store_put_dirty(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                         struct pm_error *err);
@@ -120,6 +125,9 @@ bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile 
 
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
+
+/* block_profiles.c: that of a run that is about to go. */
+bool pm_store_remove_block_profile(struct pm_store *store, int64_t run, struct pm_error *err);
 
 /* The column's text, owned by the caller; NULL of NULL. */
 char *pm_store_column_text(sqlite3_stmt *statement, int column);

@@ -318,8 +318,10 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         pm_store_remove_cut_off(store, run, err) && pm_store_remove_merged(store, run, err) &&
         pm_store_remove_patterns(store, run, err) && pm_store_remove_differences(store, run, err) &&
         pm_store_remove_formulas(store, run, err) && pm_store_remove_file_times(store, run, err) &&
+        pm_store_remove_block_profile(store, run, err) &&
         pm_store_remove_rows(store, "strides", run, err) &&
         pm_store_remove_rows(store, "dirty", run, err) &&
+        pm_store_remove_rows(store, "thread_edges", run, err) &&
         pm_store_remove_rows(store, "bounds", run, err) &&
         pm_store_remove_rows(store, "nest_bound", run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
@@ -343,6 +345,7 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
         pm_store_put_cut_off(store, run, facts->cut_off, err) &&
         pm_store_put_merged(store, run, facts->merged, facts->n_merged, err) &&
         (!facts->differences || pm_store_put_differences(store, run, facts->differences, err)) &&
+        pm_store_put_thread_edges(store, run, streams, profile->n_edges, err) &&
         pm_store_put_histograms(store, run, profile, streams, err);
     return pm_store_end(store, ok, err);
 }

@@ -12,6 +12,8 @@
                 wall_seconds REAL, cpu_seconds REAL, exit_status INTEGER, threads INTEGER,
                 processes INTEGER, block_sizes TEXT, settings TEXT, notes TEXT)
      edges     (run INTEGER PRIMARY KEY, counts BLOB, inexact BLOB)    zstd of u64[n_edges]
+     thread_edges (run, process, thread, counts BLOB, PRIMARY KEY (run, process, thread))
+                WITHOUT ROWID   (as edges, by thread; of runs of more than one thread)
      stream    (run, stream, kind TEXT, process, thread, PRIMARY KEY (run, stream)) WITHOUT ROWID
        (core/streams.h: "thread", "shared", or "sum" of threads that were not kept apart)
      histogram (run, scope_group, block_bytes, stream, cold, accesses, data BLOB,
@@ -44,6 +46,15 @@
        above, NULL: only in that build)
      cut_off   (run INTEGER PRIMARY KEY, how TEXT)
        (runs that did not come to their end, `pmodel run --keep-partial`)
+     profiling (run INTEGER PRIMARY KEY, stride_window INTEGER, cpu_seconds REAL, notes TEXT)
+     simulated_level (run, level, machine TEXT, name TEXT, size_bytes, line_bytes, ways,
+                replacement TEXT, PRIMARY KEY (run, level)) WITHOUT ROWID
+     block_profile (run, block, executions REAL, memory_references REAL, bytes REAL, flops REAL,
+                masked_flops REAL, stride_0 REAL, stride_1 REAL, stride_2 REAL, stride_4 REAL,
+                stride_8 REAL, stride_random REAL, PRIMARY KEY (run, block)) WITHOUT ROWID
+     block_misses (run, block, level, misses REAL, PRIMARY KEY (run, block, level)) WITHOUT ROWID
+       (core/block_profile/block_profile.h; of runs that were made with --profile; misses that are
+       not zero)
      merged    (run, block_bytes, PRIMARY KEY (run, block_bytes)) WITHOUT ROWID
        (block sizes of the run of which distances below 16 are one bin, and were so while it ran)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
@@ -61,6 +72,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/block_profile/block_profile.h"
 #include "core/bounds/bounds.h"
 #include "core/builds/builds.h"
 #include "core/model.h"
@@ -180,6 +192,12 @@ bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_hist
 bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
                               struct pm_error *err);
 void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
+/* Adds to STREAMS the threads of the run with exactly PARAMETERS and what each of them executed, by
+   process and thread; nothing where there was one thread, or the run is from before that was kept.
+   Counts are as measured: of builds that differ, also of what is not in all of them. */
+bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
+                           size_t n_edges, struct pm_streams *streams, struct pm_error *err);
+
 /* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were
    touched (by the first of them; all of a run do, or none). */
 bool pm_store_has_bytes(struct pm_store *store, const struct pm_parameters *parameters, bool *found,
@@ -213,6 +231,16 @@ bool pm_store_put_bounds(struct pm_store *store, const struct pm_parameters *par
  */
 struct pm_bounds *pm_store_bounds(struct pm_store *store, const struct pm_parameters *parameters,
                                   struct pm_error *err);
+
+/* The profile of basic blocks of the run with exactly PARAMETERS; one that is there already is
+   replaced.  The run must be there: a new one comes without. */
+bool pm_store_put_block_profile(struct pm_store *store, const struct pm_parameters *parameters,
+                                const struct pm_block_profile *profile, struct pm_error *err);
+/* NULL without error text if the run has none.  Not yet compared with a structure
+   (pm_block_profile_fits). */
+struct pm_block_profile *pm_store_block_profile(struct pm_store *store,
+                                                const struct pm_parameters *parameters,
+                                                struct pm_error *err);
 
 /* Reuse patterns (core/reuse_patterns.h) of the run with exactly PARAMETERS; those that are there
    already are replaced.  The run must be there: a new one comes without. */

@@ -15,7 +15,12 @@
 
 #define STRUCTURE_MAGIC 0x53444d50u /* "PMDS" */
 enum { COMPRESSION_LEVEL = 3 };
-enum { VERSION_WITH_CODE_HASH = 5, VERSION_WITH_CALLS = 6, VERSION_WITH_MNEMONICS = 7 };
+enum {
+    VERSION_WITH_CODE_HASH = 5,
+    VERSION_WITH_CALLS = 6,
+    VERSION_WITH_MNEMONICS = 7,
+    VERSION_WITH_ADDRESSES = 8
+};
 #define MOST_RAW_BYTES UINT32_MAX /* no program that can be lifted comes near */
 
 struct bytes_header {
@@ -221,6 +226,12 @@ static void code_reference(struct codec *codec, struct pm_reference *reference) 
     U8(reference->kind);
     U8(reference->operand);
     BOOL(reference->recorded);
+    if (codec->version < VERSION_WITH_ADDRESSES || !BOOL(reference->has_address))
+        return;
+    U8(reference->base);
+    U8(reference->index);
+    U8(reference->scale);
+    code_signed(codec, &reference->displacement);
 }
 
 static void code_stride(struct codec *codec, struct pm_stride *stride) {
@@ -284,6 +295,20 @@ static void code_call(struct codec *codec, struct pm_call *call) {
     INDEX(call->routine);
 }
 
+static void code_assignment(struct codec *codec, struct pm_assignment *assignment) {
+    INDEX(assignment->op);
+    INDEX(assignment->callee);
+    U8(assignment->place);
+    code_signed(codec, &assignment->constant);
+    U8(assignment->n_terms);
+    for (unsigned t = 0; t < assignment->n_terms && t < PM_MOST_ASSIGNED; t++) {
+        int64_t factor = assignment->factors[t];
+        U8(assignment->places[t]);
+        code_signed(codec, &factor);
+        assignment->factors[t] = (int32_t)factor;
+    }
+}
+
 static void code_structure(struct codec *codec, struct pm_structure *s) {
     code_string(codec, &s->isa);
     U64(s->hash);
@@ -303,6 +328,8 @@ static void code_structure(struct codec *codec, struct pm_structure *s) {
         CODE_ARRAY(codec, s, calls, code_call);
     if (codec->version >= VERSION_WITH_MNEMONICS)
         CODE_ARRAY(codec, s, mnemonics, code_mnemonic);
+    if (codec->version >= VERSION_WITH_ADDRESSES)
+        CODE_ARRAY(codec, s, assignments, code_assignment);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

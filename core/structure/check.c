@@ -100,12 +100,20 @@ static bool check_strides(const struct pm_group *group) {
     return true;
 }
 
+static bool is_general(uint8_t number) {
+    return number < PM_N_GENERAL_REGISTERS || number == PM_REGISTER_NONE;
+}
+
+static bool is_address(const struct pm_reference *reference) {
+    return !reference->has_address || (is_general(reference->base) && is_general(reference->index));
+}
+
 static bool check_references(const struct pm_structure *s, struct pm_error *err) {
     for (size_t i = 0; i < s->n_references; i++) {
         const struct pm_reference *reference = &s->references[i];
         if (!is_index(reference->block, s->n_blocks) || !is_index(reference->group, s->n_groups) ||
             reference->access < PM_ACCESS_LOAD || reference->access > PM_ACCESS_BOTH ||
-            reference->kind > PM_ACCESS_BIT)
+            reference->kind > PM_ACCESS_BIT || !is_address(reference))
             return damaged(err, "reference", i);
     }
     for (size_t i = 0; i < s->n_groups; i++) {
@@ -155,6 +163,22 @@ static bool check_calls(const struct pm_structure *s, struct pm_error *err) {
     return true;
 }
 
+static bool check_assignments(const struct pm_structure *s, struct pm_error *err) {
+    for (size_t i = 0; i < s->n_assignments; i++) {
+        const struct pm_assignment *a = &s->assignments[i];
+        bool good = is_index(a->op, s->n_ops) && is_index_or_none(a->callee, s->n_routines) &&
+                    a->n_terms <= PM_MOST_ASSIGNED &&
+                    (a->place < PM_N_GENERAL_REGISTERS || a->place == PM_ASSIGNED_MEMORY ||
+                     a->place == PM_ASSIGNED_CALL) &&
+                    (i == 0 || a->op >= s->assignments[i - 1].op);
+        for (unsigned t = 0; t < a->n_terms && good; t++)
+            good = a->places[t] < PM_N_GENERAL_REGISTERS || a->places[t] == PM_ASSIGNED_MEMORY;
+        if (!good)
+            return damaged(err, "assignment", i);
+    }
+    return true;
+}
+
 static bool check_dependences(const struct pm_structure *s, struct pm_error *err) {
     for (size_t i = 0; i < s->n_dependences; i++) {
         const struct pm_dependence *d = &s->dependences[i];
@@ -173,5 +197,6 @@ bool pm_structure_check(const struct pm_structure *structure, struct pm_error *e
     return check_scopes(structure, err) && check_routines(structure, err) &&
            check_flow(structure, err) && check_references(structure, err) &&
            check_ops(structure, err) && check_dependences(structure, err) &&
-           check_unknowns(structure, err) && check_calls(structure, err);
+           check_unknowns(structure, err) && check_calls(structure, err) &&
+           check_assignments(structure, err);
 }

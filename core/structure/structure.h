@@ -173,6 +173,11 @@ struct pm_reference { /* one memory operand of one instruction, or what a call d
     uint8_t operand;     /* which memory operand of the instruction; of a call also
                             PM_OPERAND_CALLED_LOAD, PM_OPERAND_CALLED_STORE */
     bool recorded;       /* as instrumented: each access of it is recorded */
+    /* Its address, if has_address: displacement + base + scale · index, general registers as the
+       instruction finds them; PM_REGISTER_NONE: nothing.  Of earlier versions' structures: none. */
+    bool has_address;
+    uint8_t base, index, scale;
+    int64_t displacement;
 };
 
 /* What a routine of another file does with memory that the caller's arguments say (kind
@@ -216,6 +221,7 @@ struct pm_group {   /* references of one loop with the same strides and the same
 /* ---- generic operations --------------------------------------------------------------------- */
 
 enum { PM_OP_N_DEFS = 3, PM_OP_N_USES = 5, PM_OP_MOST_BITS = 0x7fff };
+enum { PM_N_GENERAL_REGISTERS = 32 };
 #define PM_REGISTER_NONE 0xff
 
 /* One generic operation; a native instruction becomes one to four, in order.  Registers are numbers
@@ -247,6 +253,24 @@ struct pm_unknown {
    Those through pointers, and to other modules, are not known. */
 struct pm_call {
     uint32_t block, routine;
+};
+
+/* ---- what general registers hold ------------------------------------------------------------- */
+
+enum { PM_MOST_ASSIGNED = 3 };
+/* Instead of a register's number: the instruction's memory operand; none, of a call. */
+enum { PM_ASSIGNED_MEMORY = 0xfd, PM_ASSIGNED_CALL = 0xfb };
+
+/* What an instruction gives to a general register or to its memory operand: constant + Σ factor ·
+   what a place held before.  What is not of this kind has none, and op.defs tells.  Of a call the
+   constant is the set of general registers that it may change. */
+struct pm_assignment {
+    uint32_t op;     /* the first one of the instruction */
+    uint32_t callee; /* of a call, or a jump that is one: the routine; PM_NONE not known */
+    int64_t constant;
+    int32_t factors[PM_MOST_ASSIGNED];
+    uint8_t places[PM_MOST_ASSIGNED];
+    uint8_t place, n_terms;
 };
 
 /* ---- dependences through memory ------------------------------------------------------------- */
@@ -281,6 +305,7 @@ struct pm_structure {
     PM_ARRAY(struct pm_dependence, dependences); /* ascending by scope */
     PM_ARRAY(struct pm_unknown, unknowns);       /* ascending by block, each mnemonic once */
     PM_ARRAY(struct pm_call, calls); /* ascending by block; none of earlier versions' structures */
+    PM_ARRAY(struct pm_assignment, assignments); /* ascending by op; none of earlier versions */
     PM_ARRAY(char *, mnemonics); /* of instructions, in small letters; none of earlier versions */
     uint32_t n_counters;
     char *isa;     /* "x86-64" */
@@ -409,8 +434,9 @@ bool pm_fail_nearest_scope(struct pm_error *err, const struct pm_structure *stru
 
 /* A step of one iteration: a basic block, or an inner loop that is passed as a whole. */
 struct pm_path_step {
-    uint32_t block; /* PM_NONE: */
-    uint32_t loop;  /* an inner loop */
+    uint32_t block;           /* PM_NONE: */
+    uint32_t loop;            /* an inner loop */
+    uint32_t first_op, n_ops; /* of the basic block, where a call divides it; 0 operations: all */
 };
 
 struct pm_register_dependence {

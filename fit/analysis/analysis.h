@@ -12,6 +12,7 @@
 #include "fit/analysis/hierarchy.h"
 #include "fit/analysis/model_rows.h"
 #include "fit/analysis/model_sum.h"
+#include "fit/analysis/ranking/ranking.h"
 #include "fit/analysis/rows.h"
 #include "fit/analysis/threads.h"
 #include "fit/analysis/times/times.h"

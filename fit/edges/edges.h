@@ -53,4 +53,12 @@ void pm_fit_onset_edges(const struct pm_structure *structure, uint32_t routine,
                         const struct pm_fit_bases *bases, const struct pm_profile *const *profiles,
                         struct pm_model *edges);
 
+/* ---- remainders.c ---------------------------------------------------------------------------- */
+
+/* Models of edges whose counts have remainders (series.h), in place of those that are not exact;
+   their functions are added to the basis of SET.  One parameter only, which is called NAME. */
+void pm_fit_remainder_edges(const struct pm_structure *structure, const struct pm_fit_bases *bases,
+                            const struct pm_profile *const *profiles, const char *name,
+                            struct pm_model_set *set);
+
 #endif

@@ -159,6 +159,31 @@ bool pm_exact_is_possible(size_t n, const double *y);
    it is.  See exact_logarithms.c. */
 bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_model *model);
 
+/* A count of what a loop over x elements makes of them, `width` at a time (exact_remainders.c):
+       y = s · Σ stepped[k] x^k + Σ smooth[k] x^k */
+enum pm_remainder_kind {
+    PM_REMAINDER_QUOTIENT, /* s = floor((x + offset) / width) */
+    PM_REMAINDER_ANY,      /* s = min(1, r), r = (x + offset) mod width */
+    PM_REMAINDER_HALF,     /* s = floor(r / (width / 2)) */
+    PM_REMAINDER_REST,     /* s = r */
+    PM_N_REMAINDERS
+};
+enum { PM_REMAINDER_STEPPED = 3, PM_REMAINDER_SMOOTH = 3 };
+struct pm_remainder_model {
+    uint8_t kind; /* enum pm_remainder_kind */
+    uint16_t width;
+    int16_t offset;
+    double stepped[PM_REMAINDER_STEPPED], smooth[PM_REMAINDER_SMOOTH];
+};
+
+/* A count Y at the N sizes X, if such a function reproduces all values exactly; else false.  KNOWN:
+   only widths and offsets of these, which are likely, so that fewer values prove them; or NULL. */
+bool pm_fit_remainders(size_t n, const double *x, const double *y,
+                       const struct pm_remainder_model *known, size_t n_known,
+                       struct pm_remainder_model *model);
+/* x^POWER · s as a function of parameter NAME; the caller frees. */
+char *pm_remainder_text(const struct pm_remainder_model *model, const char *name, size_t power);
+
 /* Least squares over the whole basis with coefficients ≥ 0; see nonnegative.c.  Y: NAN where there
    is no value. */
 void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct pm_model *model);

@@ -7,6 +7,7 @@
 
 #include "core/base/base.h"
 #include "machines/probe/memory/memory.h"
+#include "machines/probe/probe.h"
 
 bool pm_is_known(struct pm_estimate estimate);
 
@@ -17,6 +18,8 @@ void pm_write_estimate(FILE *to, const char *before, const char *name, struct pm
 /* The same of a whole number. */
 void pm_write_whole(FILE *to, const char *before, const char *name, struct pm_estimate estimate);
 
-void pm_write_probed_memory(FILE *to, const struct pm_memory_probe *memory);
+/* Which caches cores share is what the system says of them. */
+void pm_write_probed_memory(FILE *to, const struct pm_memory_probe *memory,
+                            const struct pm_said *said);
 
 #endif

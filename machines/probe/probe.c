@@ -71,6 +71,7 @@ bool pm_probe(const char *forms_path, const struct pm_probe_effort *effort,
     pm_forms_try(&forms);
     pm_probe_goes_on(effort, "clock", 0);
     measure_rates(clock, &forms, probe);
+    probe->page_fault_cycles = pm_measure_page_fault(1 / probe->rates.one_hz.estimate);
 
     struct part instructions = {effort, 0.01, INSTRUCTIONS_END};
     struct pm_probe_effort of_part = effort_of_part(&instructions);

@@ -43,6 +43,7 @@ struct pm_machine_probe {
     struct pm_forms forms; /* that the instructions' costs point to */
     struct pm_instruction_costs instructions;
     struct pm_memory_probe memory;
+    struct pm_estimate page_fault_cycles;
     uint64_t rounds, discarded; /* of the clock */
     double seconds;             /* that it took */
     bool quick, stopped;        /* stopped: parts are missing */

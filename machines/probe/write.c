@@ -108,7 +108,9 @@ static void write_core(FILE *to, const struct pm_machine_probe *probe) {
             executes(probe, PM_OP_FP_FMA) ? "true" : "false");
     pm_write_estimate(to, "", "mispredict_penalty", instructions->mispredict_cycles, 1);
     pm_write_estimate(to, "\n", "store_forward_latency", instructions->store_forward_cycles, 1);
+    pm_write_estimate(to, "\n", "store_block_latency", instructions->store_block_cycles, 1);
     pm_write_estimate(to, "\n", "store_line", instructions->store_line_cycles, 1);
+    pm_write_estimate(to, "\n", "page_fault", probe->page_fault_cycles, 1);
     if (instructions->taken_jumps > 1.1)
         fprintf(to, "\ntaken_jumps = %.2g", instructions->taken_jumps);
     fprintf(to, "\npage = 4KiB");
@@ -364,5 +366,5 @@ void pm_machine_probe_write(FILE *to, const struct pm_machine_probe *probe) {
     fputs("\n", to);
     write_core(to, probe);
     write_instructions(to, &probe->instructions);
-    pm_write_probed_memory(to, &probe->memory);
+    pm_write_probed_memory(to, &probe->memory, &probe->said);
 }

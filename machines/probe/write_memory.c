@@ -1,6 +1,7 @@
 /* The part of the machine file on memory: caches, TLBs, memory, prefetchers, curves. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "machines/probe/figures.h"
 
@@ -15,7 +16,22 @@ static struct pm_estimate difference(struct pm_estimate a, struct pm_estimate b)
                                 fmax(0, a.high - b.low)};
 }
 
-static void write_caches(FILE *to, const struct pm_memory_probe *memory) {
+/* CPUs that the system says share the data cache of LEVEL, 0 unknown. */
+static uint64_t sharing_cpus(const struct pm_said *said, unsigned level) {
+    for (size_t i = 0; i < said->n_caches; i++)
+        if (said->caches[i].level == level && strcmp(said->caches[i].type, "Instruction") != 0)
+            return said->caches[i].sharing_cpus;
+    return 0;
+}
+
+/* Hardware threads of one core share its first cache. */
+static uint64_t sharing_cores(const struct pm_said *said, unsigned level) {
+    uint64_t first = sharing_cpus(said, 1);
+    return first ? sharing_cpus(said, level) / first : 0;
+}
+
+static void write_caches(FILE *to, const struct pm_memory_probe *memory,
+                         const struct pm_said *said) {
     for (size_t i = 0; i < memory->n_caches; i++) {
         const struct pm_probed_cache *cache = &memory->caches[i];
         struct pm_estimate next = i + 1 < memory->n_caches ? memory->caches[i + 1].latency_cycles
@@ -34,9 +50,12 @@ static void write_caches(FILE *to, const struct pm_memory_probe *memory) {
         pm_write_estimate(to, "  ", "write_bandwidth", cache->bandwidth[PM_SWEEP_STORE], 1);
         pm_write_estimate(to, "  ", "copy_bandwidth", cache->bandwidth[PM_SWEEP_COPY], 1);
         pm_write_whole(to, "  ", "misses_in_flight", cache->misses_in_flight);
-        fprintf(to, "  indexed = %s  not_verified = {exposed%s%s}\n", i ? "physical" : "virtual",
+        uint64_t sharing = sharing_cores(said, (unsigned)i + 1);
+        if (sharing > 1)
+            fprintf(to, "  shared_by = %llu", (unsigned long long)sharing);
+        fprintf(to, "  indexed = %s  not_verified = {exposed%s%s%s}\n", i ? "physical" : "virtual",
                 pm_is_known(cache->ways) ? "" : ", ways",
-                pm_is_known(cache->line_bytes) ? "" : ", line");
+                pm_is_known(cache->line_bytes) ? "" : ", line", sharing > 1 ? ", shared_by" : "");
         fputs("           source = \"[1]\" }\n", to);
     }
 }
@@ -157,9 +176,10 @@ static void write_curve(FILE *to, const struct pm_memory_probe *memory,
     free(values);
 }
 
-void pm_write_probed_memory(FILE *to, const struct pm_memory_probe *memory) {
+void pm_write_probed_memory(FILE *to, const struct pm_memory_probe *memory,
+                            const struct pm_said *said) {
     fputs("\n# Memory.  Unknown ways are written as fully associative, and marked.\n", to);
-    write_caches(to, memory);
+    write_caches(to, memory, said);
     write_tlbs(to, memory);
     write_memory(to, memory);
     write_prefetchers(to, memory);

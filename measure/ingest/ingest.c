@@ -8,18 +8,25 @@
 #include "core/write_backs/write_backs.h"
 #include "measure/ingest/private.h"
 
+struct thread_counters {
+    uint32_t stream;
+    uint64_t *counters; /* [structure->n_counters]; owned */
+};
+
 /* Sums over processes and threads while the files are read; histograms are kept apart. */
 struct sums {
     const struct pm_copies *copies;
     const struct pm_structure *structure; /* of all copies */
     uint64_t *counters;                   /* [structure->n_counters] */
+    PM_ARRAY(struct thread_counters, threads);
     const uint64_t *block_sizes;
     size_t n_block_sizes;
     uint64_t n_missed_jumps;
     PM_ARRAY(struct pm_open_call, open_calls);
     struct pm_skipped_accesses stopped;
     struct pm_run_strides strides; /* goes to the profile */
-    bool *loaded;                  /* per module: in at least one process */
+    struct pm_profile_sums blocks;
+    bool *loaded; /* per module: in at least one process */
     struct pm_ingested *result;
 };
 
@@ -47,17 +54,6 @@ static const struct pm_module_place **find_places(const struct sums *sums, const
     return places;
 }
 
-static void add_counters(struct sums *sums, const struct pm_raw *raw,
-                         const struct pm_module_place *const *places) {
-    for (size_t i = 0; i < raw->n_counters; i++) {
-        const struct pm_module_place *place = places[raw->counters[i].module];
-        for (size_t c = 0; c < raw->counters[i].n_counts; c++) {
-            const struct pm_raw_count *count = &raw->counters[i].counts[c];
-            sums->counters[place->first_counter + count->counter] += count->count;
-        }
-    }
-}
-
 static void add_frames(struct sums *sums, const struct pm_raw *raw,
                        const struct pm_module_place *const *places) {
     for (size_t i = 0; i < raw->n_frames; i++)
@@ -73,6 +69,31 @@ static struct pm_stream stream_of(const struct sums *sums, uint64_t thread) {
     return (struct pm_stream){.process = sums->result->n_processes,
                               .thread = shared ? 0 : (uint32_t)thread,
                               .kind = shared ? PM_STREAM_SHARED : PM_STREAM_THREAD};
+}
+
+static uint64_t *counters_of_thread(struct sums *sums, uint64_t thread) {
+    struct pm_stream stream = stream_of(sums, thread);
+    uint32_t index = pm_streams_index(&sums->result->streams, &stream);
+    for (size_t i = sums->n_threads; i-- > 0;)
+        if (sums->threads[i].stream == index)
+            return sums->threads[i].counters;
+    uint64_t *counters = pm_alloc(sums->structure->n_counters, sizeof *counters);
+    *PM_PUSH(sums, threads) = (struct thread_counters){index, counters};
+    return counters;
+}
+
+static void add_counters(struct sums *sums, const struct pm_raw *raw,
+                         const struct pm_module_place *const *places) {
+    for (size_t i = 0; i < raw->n_counters; i++) {
+        const struct pm_module_place *place = places[raw->counters[i].module];
+        uint64_t *of_thread =
+            raw->counters[i].n_counts ? counters_of_thread(sums, raw->counters[i].thread) : NULL;
+        for (size_t c = 0; c < raw->counters[i].n_counts; c++) {
+            const struct pm_raw_count *count = &raw->counters[i].counts[c];
+            sums->counters[place->first_counter + count->counter] += count->count;
+            of_thread[place->first_counter + count->counter] += count->count;
+        }
+    }
 }
 
 /* Of each cache size for which the estimate means something, up to the one from which on only first
@@ -150,6 +171,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         ok = add_histograms(sums, raw, places, path, err) &&
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
              pm_ingest_dirty(sums->result->profile, raw, places, path, err) &&
+             pm_ingest_block_profile(&sums->blocks, raw, places, path, err) &&
              (!sums->result->patterns ||
               pm_ingest_patterns(sums->result->patterns, raw, places, path, err));
         sums->result->n_threads += (uint32_t)raw->n_threads;
@@ -166,6 +188,36 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
 }
 
 /* ---- the profile ----------------------------------------------------------------------------- */
+
+/* Edges of each thread.  Which thread the activations belong to that were left for good is not
+   known; so the first one gets what the others leave of the whole. */
+static void make_threads(struct sums *sums) {
+    struct pm_streams *streams = &sums->result->streams;
+    const struct pm_profile *profile = sums->result->profile;
+    size_t n_edges = sums->structure->n_edges;
+    uint64_t *counts = pm_alloc(n_edges, sizeof *counts);
+    bool *inexact = pm_alloc(sums->structure->n_routines, sizeof *inexact);
+    double *left = pm_alloc(n_edges, sizeof *left);
+    for (size_t e = 0; e < n_edges; e++)
+        left[e] = profile->edge_counts[e];
+    for (size_t t = sums->n_threads; t-- > 0 && sums->n_threads > 1;) {
+        struct pm_skipped_accesses ignored = {0};
+        struct pm_stream_counts *row = PM_PUSH(streams, counts);
+        *row = (struct pm_stream_counts){sums->threads[t].stream,
+                                         pm_alloc(n_edges, sizeof *row->edge_counts)};
+        if (t > 0)
+            pm_skipped_solve(sums->copies, sums->threads[t].counters, NULL, 0, counts, inexact,
+                             &ignored);
+        for (size_t e = 0; e < n_edges; e++) {
+            row->edge_counts[e] =
+                t > 0 && (double)counts[e] < left[e] ? (double)counts[e] : left[e];
+            left[e] -= row->edge_counts[e];
+        }
+    }
+    free(left);
+    free(inexact);
+    free(counts);
+}
 
 static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     const struct pm_structure *structure = sums->structure;
@@ -185,6 +237,7 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     free(counts);
     for (size_t i = 0; i < structure->n_routines; i++)
         profile->n_inexact_routines += result->inexact[i];
+    make_threads(sums);
     pm_profile_sort_dirty(profile);
     pm_run_strides_sort(&sums->strides);
     profile->strides = sums->strides;
@@ -267,12 +320,15 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
         .counters = pm_alloc(structure->n_counters, sizeof *sums.counters),
         .block_sizes = block_sizes,
         .n_block_sizes = n_block_sizes,
+        .blocks = {.structure = structure},
         .result = ingested,
     };
     bool ok = pm_add_raw_files(folder, "measurement", with_checkpoints, add_file, &sums, err);
     if (ok) {
         pm_streams_order(&ingested->streams);
         make_profile(&sums, at);
+        ingested->blocks = pm_profile_sums_end(&sums.blocks, ingested->profile->edge_counts);
+        ingested->n_served = sums.blocks.n_served;
         note_endings(&sums);
         note_irregularities(&sums);
         note_skipped(&sums);
@@ -281,7 +337,11 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
             pm_run_patterns_sort(ingested->patterns);
     }
     free(sums.counters);
+    for (size_t i = 0; i < sums.n_threads; i++)
+        free(sums.threads[i].counters);
+    free(sums.threads);
     pm_run_strides_free(&sums.strides);
+    pm_profile_sums_free(&sums.blocks);
     free(sums.open_calls);
     free(sums.loaded);
     return ok;
@@ -292,6 +352,7 @@ void pm_ingested_free(struct pm_ingested *ingested) {
         pm_profile_free(ingested->profile);
     pm_streams_free(&ingested->streams);
     pm_run_patterns_free(ingested->patterns);
+    pm_block_profile_free(ingested->blocks);
     free(ingested->inexact);
     free(ingested->notes);
     *ingested = (struct pm_ingested){0};

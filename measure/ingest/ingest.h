@@ -3,6 +3,7 @@
 #define PM_INGEST_H
 
 #include "core/base/base.h"
+#include "core/block_profile/block_profile.h"
 #include "core/builds/builds.h"
 #include "core/profile.h"
 #include "core/reuse_patterns.h"
@@ -13,7 +14,10 @@ struct pm_ingested {
     struct pm_profile *profile;       /* without histograms; owned */
     struct pm_streams streams;        /* these, in order; owned */
     struct pm_run_patterns *patterns; /* NULL unless they were measured; owned */
-    bool *inexact;                    /* one for each routine; owned */
+    struct pm_block_profile *blocks; /* of basic blocks, without levels, and in place of misses what
+                                        each served; NULL unless it was measured; owned */
+    uint32_t n_served;
+    bool *inexact; /* one for each routine; owned */
     uint32_t n_threads, n_processes;
     uint32_t n_cut_off;     /* processes that a signal ended */
     uint32_t n_checkpoints; /* of which only what they had written before their end is there */

@@ -23,6 +23,23 @@ bool pm_ingest_strides(struct pm_run_strides *strides, const struct pm_raw *raw,
                        const struct pm_module_place *const *places, const char *path,
                        struct pm_error *err);
 
+/* Sums of profiles of basic blocks. */
+struct pm_profile_sums {
+    const struct pm_structure *structure;
+    bool was_there; /* in one raw file at least */
+    uint32_t n_served, window;
+    struct pm_profiled_block *blocks; /* [n_blocks]; NULL: none yet */
+    double *lanes;                    /* [n_references]: elements; NULL: none yet */
+};
+bool pm_ingest_block_profile(struct pm_profile_sums *sums, const struct pm_raw *raw,
+                             const struct pm_module_place *const *places, const char *path,
+                             struct pm_error *err);
+/* The profile, owned by the caller; NULL: there was none.  It has no levels yet, and in place of
+   misses what each level served (core/raw_file.h). */
+struct pm_block_profile *pm_profile_sums_end(struct pm_profile_sums *sums,
+                                             const double *edge_counts);
+void pm_profile_sums_free(struct pm_profile_sums *sums); /* what it owns */
+
 /* Adds what RAW's threads did while measuring was off. */
 void pm_skipped_add_stopped(struct pm_skipped_accesses *stopped, const struct pm_raw *raw);
 

@@ -64,6 +64,18 @@ struct pm_raw_strides {
     PM_ARRAY(struct pm_raw_variant, variants);    /* likewise */
 };
 
+/* Basic blocks of one module in one thread. */
+struct pm_raw_profile {
+    struct pm_raw_profile_head head;       /* its module is an index in pm_raw.modules */
+    PM_ARRAY(struct pm_raw_block, blocks); /* ascending by reference; owned */
+    PM_ARRAY(uint64_t, served);            /* head.n_served for each of them; owned */
+};
+
+struct pm_raw_masked { /* references of one module in one thread */
+    uint32_t module;
+    PM_ARRAY(struct pm_raw_lanes, lanes); /* ascending by reference; owned */
+};
+
 struct pm_raw_skipped { /* by one thread, while measuring was off */
     uint64_t thread, loads, stores, n_stops;
 };
@@ -107,6 +119,8 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_samples, samples);
     PM_ARRAY(struct pm_raw_skipped, skipped); /* at most one a thread */
     PM_ARRAY(struct pm_raw_strides, strides);
+    PM_ARRAY(struct pm_raw_profile, profiles);
+    PM_ARRAY(struct pm_raw_masked, masked);
     PM_ARRAY(char *, notes); /* sentences for the user */
 };
 

@@ -322,6 +322,62 @@ static bool read_strides(struct pm_raw *raw, struct pm_reader *in) {
     return true;
 }
 
+/* What the levels served, machine by machine, is of the references. */
+static bool block_is_valid(const struct pm_raw_block *block, const struct pm_raw_block *before) {
+    uint64_t left = block->references;
+    for (unsigned i = 0; i < PM_RAW_STRIDE_CLASSES; i++) {
+        if (block->strides[i] > left)
+            return false;
+        left -= block->strides[i];
+    }
+    return left == 0 && block->references != 0 && block->reference <= UINT32_MAX &&
+           (!before || before->reference < block->reference);
+}
+
+static bool read_profile(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_profile_head head;
+    const void *bytes = pm_take(in, sizeof head);
+    if (!bytes)
+        return false;
+    memcpy(&head, bytes, sizeof head);
+    const size_t block_bytes = sizeof(struct pm_raw_block) + 8ul * head.n_served;
+    if (head.module >= raw->n_modules || pm_bytes_left(in) % block_bytes != 0)
+        return false;
+    struct pm_raw_profile *profile = PM_PUSH(raw, profiles);
+    profile->head = head;
+    while (pm_bytes_left(in)) {
+        struct pm_raw_block *block = PM_PUSH(profile, blocks);
+        memcpy(block, pm_take(in, sizeof *block), sizeof *block);
+        if (!block_is_valid(block, profile->n_blocks > 1 ? block - 1 : NULL))
+            return false;
+        for (uint32_t i = 0; i < head.n_served; i++) {
+            uint64_t served = pm_take_unsigned(in, 8);
+            if (served > block->references)
+                return false;
+            *PM_PUSH(profile, served) = served;
+        }
+    }
+    return true;
+}
+
+static bool read_lanes(struct pm_raw *raw, struct pm_reader *in) {
+    uint64_t module = pm_take_unsigned(in, 8);
+    pm_take_unsigned(in, 8);
+    if (in->fault || module >= raw->n_modules ||
+        pm_bytes_left(in) % sizeof(struct pm_raw_lanes) != 0)
+        return false;
+    struct pm_raw_masked *masked = PM_PUSH(raw, masked);
+    masked->module = (uint32_t)module;
+    while (pm_bytes_left(in)) {
+        struct pm_raw_lanes *lanes = PM_PUSH(masked, lanes);
+        memcpy(lanes, pm_take(in, sizeof *lanes), sizeof *lanes);
+        if (lanes->n == 0 || lanes->reference > UINT32_MAX ||
+            (masked->n_lanes > 1 && lanes[-1].reference >= lanes->reference))
+            return false;
+    }
+    return true;
+}
+
 static bool read_frames(struct pm_raw *raw, struct pm_reader *in) {
     uint64_t module = pm_take_unsigned(in, 8), n = pm_take_unsigned(in, 8);
     if (in->fault || module >= raw->n_modules ||
@@ -418,6 +474,12 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
         break;
     case PM_RAW_STRIDES:
         valid = read_strides(raw, &in);
+        break;
+    case PM_RAW_PROFILE:
+        valid = read_profile(raw, &in);
+        break;
+    case PM_RAW_LANES:
+        valid = read_lanes(raw, &in);
         break;
     case PM_RAW_FRAMES:
         valid = read_frames(raw, &in);
@@ -536,6 +598,14 @@ void pm_raw_free(struct pm_raw *raw) {
         free(raw->strides[i].levels);
         free(raw->strides[i].variants);
     }
+    for (size_t i = 0; i < raw->n_profiles; i++) {
+        free(raw->profiles[i].blocks);
+        free(raw->profiles[i].served);
+    }
+    for (size_t i = 0; i < raw->n_masked; i++)
+        free(raw->masked[i].lanes);
+    free(raw->profiles);
+    free(raw->masked);
     for (size_t i = 0; i < raw->n_notes; i++)
         free(raw->notes[i]);
     free(raw->modules);

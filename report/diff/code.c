@@ -19,9 +19,9 @@ static bool is_on_vector(const struct pm_op *op) {
            pm_op_class_kind(op->op_class) != 'm';
 }
 
-struct pm_loop_code pm_loop_code_of(const struct pm_structure *structure, uint32_t scope) {
+struct pm_emitted_loop pm_emitted_loop_of(const struct pm_structure *structure, uint32_t scope) {
     const struct pm_scope *loop = &structure->scopes[scope];
-    struct pm_loop_code code = {.is_there = true, .unroll = loop->unroll, .cycles = NAN};
+    struct pm_emitted_loop code = {.is_there = true, .unroll = loop->unroll, .cycles = NAN};
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
         const struct pm_block *block = &structure->blocks[b];
         if (block->loop != scope)
@@ -52,15 +52,15 @@ struct code_row {
     char *label, *source; /* owned */
 };
 
-static json_t *code_json(const struct pm_loop_code *code) {
+static json_t *code_json(const struct pm_emitted_loop *code) {
     static const struct pm_field fields[] = {
-        {"vector_bits", PM_INTEGER, PM_MEMBER(struct pm_loop_code, vector_bits)},
-        {"unroll", PM_INTEGER, PM_MEMBER(struct pm_loop_code, unroll)},
-        {"instructions", PM_INTEGER, PM_MEMBER(struct pm_loop_code, n_instructions)},
-        {"spill_loads", PM_INTEGER, PM_MEMBER(struct pm_loop_code, n_spill_loads)},
-        {"spill_stores", PM_INTEGER, PM_MEMBER(struct pm_loop_code, n_spill_stores)},
-        {"cycles", PM_NUMBER, PM_MEMBER(struct pm_loop_code, cycles)},
-        {"cycles_are_lower_bound", PM_YES_NO, PM_MEMBER(struct pm_loop_code, is_lower_bound)},
+        {"vector_bits", PM_INTEGER, PM_MEMBER(struct pm_emitted_loop, vector_bits)},
+        {"unroll", PM_INTEGER, PM_MEMBER(struct pm_emitted_loop, unroll)},
+        {"instructions", PM_INTEGER, PM_MEMBER(struct pm_emitted_loop, n_instructions)},
+        {"spill_loads", PM_INTEGER, PM_MEMBER(struct pm_emitted_loop, n_spill_loads)},
+        {"spill_stores", PM_INTEGER, PM_MEMBER(struct pm_emitted_loop, n_spill_stores)},
+        {"cycles", PM_NUMBER, PM_MEMBER(struct pm_emitted_loop, cycles)},
+        {"cycles_are_lower_bound", PM_YES_NO, PM_MEMBER(struct pm_emitted_loop, is_lower_bound)},
     };
     json_t *object = PM_JSON_OBJECT(fields, code), *bounds = json_object();
     bool is_scheduled = !isnan(code->cycles);
@@ -93,7 +93,7 @@ static struct pm_field_value both_numbers(const struct pm_code_diff_row *row, ui
 
 static struct pm_field_value cycles_cell(const void *at) {
     const struct pm_code_diff_row *row = ((const struct code_row *)at)->row;
-    const struct pm_loop_code *codes[2] = {&row->before, &row->after};
+    const struct pm_emitted_loop *codes[2] = {&row->before, &row->after};
     char texts[2][PM_NUMBER_TEXT_SIZE + 1];
     for (int i = 0; i < 2; i++)
         snprintf(texts[i], sizeof texts[i], "%s%s", codes[i]->is_lower_bound ? ">" : "",
@@ -101,7 +101,7 @@ static struct pm_field_value cycles_cell(const void *at) {
     return both(row, texts[0], texts[1]);
 }
 
-static const char *hold_text(const struct pm_loop_code *code) {
+static const char *hold_text(const struct pm_emitted_loop *code) {
     return isnan(code->cycles) ? "" : pm_cause_name((enum pm_cause)code->hold);
 }
 

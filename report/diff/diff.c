@@ -349,9 +349,11 @@ static void write_title(FILE *out, const struct pm_diff_report *report,
 
 /* Both ends of the interval of a predicted time. */
 static bool interval_of(const struct pm_prediction *p, double *low, double *high) {
-    *low = p->low ? fmin(p->low->seconds, p->seconds) : p->seconds;
-    *high = p->high ? fmax(p->high->seconds, p->seconds) : p->seconds;
-    return p->low && p->high;
+    struct pm_estimate seconds = pm_prediction_seconds(p);
+    bool is_known = !isnan(seconds.low);
+    *low = is_known ? seconds.low : p->seconds;
+    *high = is_known ? seconds.high : p->seconds;
+    return is_known;
 }
 
 static void note_intervals(FILE *out, const struct pm_diff_report *report,

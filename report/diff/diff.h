@@ -35,7 +35,7 @@ void pm_report_diff(FILE *out, const struct pm_diff_report *report,
 /* ---- two programs without runs (code.c) ------------------------------------------------------ */
 
 /* A loop as the compiler made it. */
-struct pm_loop_code {
+struct pm_emitted_loop {
     bool is_there;
     uint32_t vector_bits; /* the widest operation on vectors; 0: none */
     uint32_t unroll;      /* 1: not known to be unrolled */
@@ -51,7 +51,7 @@ struct pm_code_diff_row {
     const struct pm_structure *structure; /* that SCOPE is of: after's if the loop is there */
     uint32_t scope;
     const char *paired_by; /* NULL: only one has it */
-    struct pm_loop_code before, after;
+    struct pm_emitted_loop before, after;
     double weight;
 };
 
@@ -63,7 +63,7 @@ struct pm_code_diff {
 };
 
 /* What the own code of the loop SCOPE is, without its cycles. */
-struct pm_loop_code pm_loop_code_of(const struct pm_structure *structure, uint32_t scope);
+struct pm_emitted_loop pm_emitted_loop_of(const struct pm_structure *structure, uint32_t scope);
 
 /* A table has the rows in which something changed; with --wide, and in JSON and CSV, all. */
 void pm_report_code_diff(FILE *out, const struct pm_code_diff *report,

@@ -8,6 +8,7 @@
 
 #include "core/histogram.h"
 #include "core/parameters.h"
+#include "core/prediction.h"
 #include "core/profile.h"
 #include "core/streams.h"
 #include "core/structure/structure.h"
@@ -47,6 +48,22 @@ void pm_export_end(struct pm_export *export); /* ends the document and frees EXP
 void pm_export_strides(FILE *out, const struct pm_structure *structure,
                        struct pm_profile *const *profiles, size_t n, const bool *chosen,
                        enum pm_report_format format);
+
+/* ---- predictions (export_predictions.c) -------------------------------------------------------
+ */
+
+/* A profile as callgrind writes it, for callgrind_annotate and KCachegrind: cycles, instructions
+   and misses of every row of a report. */
+void pm_export_callgrind(FILE *out, const struct pm_structure *structure,
+                         const struct pm_prediction *prediction);
+/* Folded stacks, a line for each row, for flame graphs.  The first frame says what the numbers are:
+   FIGURE is called as callgrind's events are.  Error: there is no such. */
+bool pm_export_folded(FILE *out, const struct pm_structure *structure,
+                      const struct pm_prediction *prediction, const char *figure,
+                      struct pm_error *err);
+/* Lines of JSON for Extra-P, a line for each row and quantity; PREDICTION is of a run's counts. */
+void pm_export_extrap(FILE *out, const struct pm_structure *structure,
+                      const struct pm_prediction *prediction);
 
 /* ---- between the files of this part ---------------------------------------------------------- */
 

@@ -216,6 +216,7 @@ const char *pm_bound_kind_word(uint8_t bound) {
         [PM_BOUND_MISPREDICTIONS] = "mispredictions",
         [PM_BOUND_LEVEL] = "level",
         [PM_BOUND_BANDWIDTH] = "bandwidth",
+        [PM_BOUND_FIRST_TOUCHES] = "first_touches",
         [PM_BOUND_UNKNOWN] = "unknown_operations",
     };
     return bound < sizeof words / sizeof words[0] ? words[bound] : "?";
@@ -258,6 +259,8 @@ char *pm_bound_label(const struct pm_prediction *prediction, uint8_t bound, uint
                    : pm_strdup("?");
     case PM_BOUND_BANDWIDTH:
         return pm_strdup("bandwidth");
+    case PM_BOUND_FIRST_TOUCHES:
+        return pm_strdup("first touches");
     case PM_BOUND_UNKNOWN:
         return pm_strdup("unknown operations");
     default:

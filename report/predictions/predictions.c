@@ -106,7 +106,7 @@ static struct pm_field_value end_value(const struct pm_prediction *prediction,
         {"self_seconds", PM_SECONDS, PM_MEMBER(struct pm_row_end, seconds)},
         {"iterations", PM_COUNT, PM_MEMBER(struct pm_row_end, iterations)},
     };
-    if (!prediction->low || !prediction->high)
+    if (isnan(end->seconds))
         return pm_unknown();
     json_t *object = PM_JSON_OBJECT(fields, end);
     json_object_set_new(object, "misses", levels_json(prediction, end->level_misses));
@@ -160,7 +160,7 @@ PM_GETTER(row_machine, struct pm_row, pm_text(row->prediction->machine_name))
 PM_GETTER(row_measured_here, struct pm_row, pm_integer(!row->prediction->predicted))
 static struct pm_field_value row_level(const void *at) {
     const struct pm_prediction *prediction = ((const struct pm_row *)at)->prediction;
-    return pm_number(prediction->low ? prediction->level : NAN);
+    return pm_number(isnan(pm_prediction_seconds(prediction).low) ? NAN : prediction->level);
 }
 
 static bool is_interpolated(const void *row) {
@@ -419,16 +419,15 @@ static json_t *prediction_json(const struct pm_structure *structure,
                                const struct pm_prediction *prediction, const struct pm_rows *rows,
                                const struct pm_report_options *options) {
     json_t *object = json_object(), *notes = json_array();
-    bool interval = prediction->low && prediction->high;
-    double low = interval ? fmin(prediction->low->seconds, prediction->seconds) : NAN;
-    double high = interval ? fmax(prediction->high->seconds, prediction->seconds) : NAN;
+    struct pm_estimate seconds = pm_prediction_seconds(prediction);
     json_object_set_new(object, "program", pm_json_text(prediction->program));
     json_object_set_new(object, "parameters", pm_json_parameters(&prediction->parameters));
     json_object_set_new(object, "machine", machine_json(prediction));
     json_object_set_new(object, "seconds", pm_json_number(prediction->seconds));
-    json_object_set_new(object, "level", pm_json_number(interval ? prediction->level : NAN));
-    json_object_set_new(object, "low_seconds", pm_json_number(low));
-    json_object_set_new(object, "high_seconds", pm_json_number(high));
+    json_object_set_new(object, "level",
+                        pm_json_number(isnan(seconds.low) ? NAN : prediction->level));
+    json_object_set_new(object, "low_seconds", pm_json_number(seconds.low));
+    json_object_set_new(object, "high_seconds", pm_json_number(seconds.high));
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     json_object_set_new(object, "lower_seconds",
                         pm_json_number(total->lower_cycles / prediction->clock_hz));
@@ -445,6 +444,8 @@ static json_t *prediction_json(const struct pm_structure *structure,
                         json_boolean(pm_prediction_is_interpolated(prediction)));
     json_object_set_new(object, "unattributed_seconds", pm_json_number(rows->unattributed_seconds));
     json_object_set_new(object, "measured", measured_json(structure, rows));
+    if (prediction->cores)
+        json_object_set_new(object, "cores", pm_cores_json(structure, prediction->cores));
     for (size_t i = 0; i < prediction->n_notes; i++)
         json_array_append_new(notes, pm_json_text(prediction->notes[i]));
     json_object_set_new(object, "not_verified_figures",

@@ -138,7 +138,8 @@ static void print_header(FILE *out, const struct sizes *sizes) {
     for (size_t s = 0; s < sizes->n; s++) {
         const struct pm_prediction *prediction = sizes->predictions[s].prediction;
         char *size = pm_parameters_text(&prediction->parameters);
-        char *range = pm_range_text(prediction), *interval = pm_time_interval(prediction);
+        char *range = pm_prediction_range_text(prediction),
+             *interval = pm_time_interval(prediction);
         pm_print_line(out, sizes->options, "%s: predicted %s%s%s%s; %s", size,
                       sizes->rows[s]->time_is_lower_bound ? ">" : "",
                       pm_prediction_is_interpolated(prediction) ? "~" : "",

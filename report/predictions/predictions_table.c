@@ -10,7 +10,7 @@
 /* ---- the header ----------------------------------------------------------------------------- */
 
 /* "measured at this size", or how far the prediction goes beyond what was measured. */
-char *pm_range_text(const struct pm_prediction *prediction) {
+char *pm_prediction_range_text(const struct pm_prediction *prediction) {
     if (!prediction->predicted)
         return pm_strdup("measured at this size");
     const char *up_to = prediction->measured_up_to ? prediction->measured_up_to : "?";
@@ -27,24 +27,35 @@ char *pm_range_text(const struct pm_prediction *prediction) {
 
 /* " (80%: 15.1 s to 16.4 s)"; empty without an interval. */
 char *pm_time_interval(const struct pm_prediction *prediction) {
-    if (!prediction->low || !prediction->high)
+    struct pm_estimate seconds = pm_prediction_seconds(prediction);
+    if (isnan(seconds.low) || isnan(seconds.high))
         return pm_strdup("");
-    double low = fmin(prediction->low->seconds, prediction->seconds);
-    double high = fmax(prediction->high->seconds, prediction->seconds);
-    struct pm_number_text least = pm_seconds_text(low), most = pm_seconds_text(high);
+    struct pm_number_text least = pm_seconds_text(seconds.low),
+                          most = pm_seconds_text(seconds.high);
     return pm_sprintf(" (%.0f%%: %s to %s)", 100 * prediction->level, least.text, most.text);
+}
+
+/* " on 2 cores"; empty of one thread. */
+static char *cores_text(const struct pm_prediction *prediction) {
+    const struct pm_cores *cores = prediction->cores;
+    if (!cores)
+        return pm_strdup("");
+    return pm_sprintf(" on %u core%s%s", cores->n_cores, cores->n_cores == 1 ? "" : "s",
+                      cores->is_checked ? "" : ", not checked with a clock");
 }
 
 void pm_print_prediction_header(FILE *out, const struct pm_prediction *prediction,
                                 const struct pm_rows *rows,
                                 const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
-    char *range = pm_range_text(prediction), *interval = pm_time_interval(prediction);
-    char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s%s", prediction->program, parameters,
+    char *range = pm_prediction_range_text(prediction), *interval = pm_time_interval(prediction);
+    char *cores = cores_text(prediction);
+    char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s%s%s", prediction->program, parameters,
                             *parameters ? "  " : "", prediction->machine_title,
                             rows->time_is_lower_bound ? ">" : "",
                             pm_prediction_is_interpolated(prediction) ? "~" : "",
-                            pm_seconds_text(prediction->seconds).text, interval);
+                            pm_seconds_text(prediction->seconds).text, cores, interval);
+    free(cores);
     free(interval);
     char *line = pm_sprintf("%s     %s", what, range);
     if (!options->width || strlen(line) <= options->width) {
@@ -335,6 +346,8 @@ void pm_write_predictions_table(FILE *out, const struct pm_prediction *predictio
         pm_add_sums(table, columns.fields, prediction, rows);
         pm_print_prediction_header(out, prediction, rows, options);
         pm_text_table_print(out, table, options);
+        pm_print_cores(out, rows->n_rows ? rows->rows[0].place.structure : NULL, prediction,
+                       options);
         pm_print_prediction_notes(out, prediction, rows, &seen, options);
         pm_text_table_free(table);
         pm_columns_free(&columns);

@@ -23,10 +23,10 @@ static const double unknown_share_marked = 0.01;
 #define COST_FIELD(name)                                                                           \
     { #name, PM_NUMBER, PM_MEMBER(struct pm_cost_sum, name) }
 const struct pm_field pm_cost_fields[] = {
-    COST_FIELD(cycles),         COST_FIELD(schedule_cycles),     COST_FIELD(memory_cycles),
-    COST_FIELD(mispredictions), COST_FIELD(lower_cycles),        COST_FIELD(upper_cycles),
-    COST_FIELD(operations),     COST_FIELD(unknown_operations),  COST_FIELD(instructions),
-    COST_FIELD(accesses),       COST_FIELD(unrecorded_accesses),
+    COST_FIELD(cycles),          COST_FIELD(schedule_cycles), COST_FIELD(memory_cycles),
+    COST_FIELD(mispredictions),  COST_FIELD(lower_cycles),    COST_FIELD(upper_cycles),
+    COST_FIELD(fallback_cycles), COST_FIELD(operations),      COST_FIELD(unknown_operations),
+    COST_FIELD(instructions),    COST_FIELD(accesses),        COST_FIELD(unrecorded_accesses),
 };
 const size_t pm_n_cost_fields = sizeof pm_cost_fields / sizeof pm_cost_fields[0];
 
@@ -301,23 +301,28 @@ static void sort_rows(struct pm_rows *rows, size_t n_scopes) {
 /* ---- ends of intervals ----------------------------------------------------------------------- */
 
 static struct pm_row_end end_of(const struct pm_row *row, bool high) {
-    const struct pm_prediction *end = high ? row->prediction->high : row->prediction->low;
-    struct pm_row_end sum = {0};
-    for (uint32_t i = 0; end && i < row->n_members; i++) {
-        const struct pm_scope_prediction *p = &end->scopes[row->members[i]];
-        sum.seconds += p->self.cycles / end->clock_hz;
-        sum.iterations += p->iterations;
-        for (size_t level = 0; level < end->n_levels; level++)
-            sum.level_misses[level] += p->self.level_misses[level];
-    }
-    bool known = end && row->counted;
+    const struct pm_spread *spread = &row->self.spread;
+    struct pm_estimate cycles = pm_cycles_between(&row->self);
+    const struct pm_cost_change *change = high ? &spread->high : &spread->low;
+    struct pm_row_end found = {.seconds = NAN, .iterations = NAN};
     double (*side)(double, double) = high ? fmax : fmin;
-    sum.seconds = known ? side(sum.seconds, row->seconds) : NAN;
-    sum.iterations = known && !isnan(row->iterations) ? side(sum.iterations, row->iterations) : NAN;
+    double iterations = 0;
+    for (uint32_t i = 0; i < row->n_members; i++) {
+        const struct pm_scope_prediction *p = &row->prediction->scopes[row->members[i]];
+        if (row->place.structure->scopes[row->members[i]].kind != PM_SCOPE_INLINED)
+            iterations += high ? p->high_iterations : p->low_iterations;
+    }
     for (size_t level = 0; level < row->prediction->n_levels; level++)
-        sum.level_misses[level] =
-            known ? side(sum.level_misses[level], row->self.level_misses[level]) : NAN;
-    return sum;
+        found.level_misses[level] =
+            row->counted ? row->self.level_misses[level] + side(change->level_misses[level], 0)
+                         : NAN;
+    if (!row->counted)
+        return found;
+    if (row->prediction->level > 0)
+        found.seconds = (high ? cycles.high : cycles.low) / row->prediction->clock_hz;
+    if (!isnan(row->iterations))
+        found.iterations = side(iterations, row->iterations);
+    return found;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

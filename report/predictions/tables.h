@@ -19,9 +19,6 @@ struct pm_seen {
 };
 void pm_see(struct pm_seen *seen, const struct pm_row *row);
 
-/* "measured at this size", or how far the prediction goes beyond what was measured.  Owned by the
-   caller. */
-char *pm_range_text(const struct pm_prediction *prediction);
 /* " (80%: 15.1 s to 16.4 s)"; empty without an interval.  Owned by the caller. */
 char *pm_time_interval(const struct pm_prediction *prediction);
 void pm_print_prediction_header(FILE *out, const struct pm_prediction *prediction,

@@ -38,8 +38,9 @@ struct scale_line {
     const struct pm_scale_point *point;
     const struct pm_prediction *prediction;
     bool is_measured;
-    double seconds, low, high;          /* by the model, or, measured, by the clock; NAN */
-    double cycles, schedule, bandwidth; /* for a unit; measured: NAN, and of the clock */
+    double seconds, low, high; /* by the model, or, measured, by the clock; NAN */
+    double cycles, schedule, bandwidth, first_touches;  /* for a unit; measured: NAN, and of the
+                                                           clock */
     double misses[PM_MAX_LEVELS], costs[PM_MAX_LEVELS]; /* for a unit */
 };
 
@@ -48,13 +49,14 @@ static struct scale_line line_of(const struct pm_scale_point *point, size_t mach
     const struct pm_prediction *p =
         is_measured ? point->measured[machine] : point->predicted[machine];
     const struct pm_cost_sum *all = &p->scopes[0].total;
-    bool has_ends = !is_measured && p->low && p->high;
+    struct pm_estimate seconds = pm_prediction_seconds(p);
     struct scale_line line = {.point = point, .prediction = p, .is_measured = is_measured};
     line.seconds = !is_measured ? p->seconds : point->times ? point->times->plain_seconds : NAN;
-    line.low = has_ends ? fmin(p->low->seconds, p->seconds) : NAN;
-    line.high = has_ends ? fmax(p->high->seconds, p->seconds) : NAN;
+    line.low = is_measured ? NAN : seconds.low;
+    line.high = is_measured ? NAN : seconds.high;
     line.cycles = line.seconds * p->clock_hz / point->unit;
     line.schedule = is_measured ? NAN : all->schedule_cycles / point->unit;
+    line.first_touches = is_measured ? NAN : all->causes[PM_CAUSE_FIRST_TOUCHES] / point->unit;
     line.bandwidth = is_measured ? NAN : all->causes[PM_CAUSE_BANDWIDTH] / point->unit;
     for (size_t level = 0; level < p->n_levels; level++) {
         line.misses[level] = all->level_misses[level] / point->unit;
@@ -104,15 +106,19 @@ static const struct pm_field line_fields[] = {
     {"cycles", PM_RATE, ROW(cycles), .header = "CYCLES"},
     {"schedule", PM_RATE, ROW(schedule), .header = "SCHEDULE"},
     {"bandwidth", PM_RATE, ROW(bandwidth), .header = "BANDWIDTH"},
+    {"first_touches", PM_RATE, ROW(first_touches), .header = "FIRST TOUCHES"},
 };
 
 /* A column for the cost and one for the misses of each level; their names are in TITLES. */
 static struct pm_fields columns_of(const struct pm_scale *scale, size_t machine,
                                    char *titles[2 * PM_MAX_LEVELS]) {
     const struct pm_machine *on = scale->machines[machine];
-    struct pm_fields fields =
-        pm_fields_named(PM_FIELDS(line_fields),
-                        "size source extrapolation seconds between cycles schedule bandwidth");
+    struct pm_fields fields = pm_fields_named(
+        PM_FIELDS(line_fields), on->page_fault_cycles > 0
+                                    ? "size source extrapolation seconds between cycles schedule "
+                                      "bandwidth first_touches"
+                                    : "size source extrapolation seconds between cycles schedule "
+                                      "bandwidth");
     fields.fields[0].header = scale->parameter;
     for (size_t level = 0; level < on->n_levels; level++) {
         *PM_PUSH(&fields, fields) = (struct pm_field){.name = on->levels[level].name,
@@ -146,6 +152,25 @@ static void print_machine(FILE *out, const struct pm_scale *scale, size_t machin
     pm_table_end(out, &rows, NULL, options);
     for (size_t level = 0; level < scale->machines[machine]->n_levels; level++)
         free(titles[level]);
+}
+
+/* What is not in the figures, and what there is none of. */
+static void print_nothing(FILE *out, const struct pm_scale *scale, size_t machine,
+                          const struct pm_report_options *options) {
+    bool without_misses = scale->n_points > 0;
+    for (size_t i = 0; i < scale->n_points; i++) {
+        struct pm_prediction *const *of = scale->points[i].predicted;
+        of = of ? of : scale->points[i].measured;
+        without_misses &= of && pm_prediction_is_without_misses(of[machine]);
+    }
+    char *gap = pm_machine_gap(scale->machines[machine]);
+    if (gap)
+        pm_print_note(out, options, "%s", gap);
+    if (without_misses)
+        pm_print_note(out, options,
+                      "No access misses any level at these sizes: the time is that of the "
+                      "schedule.");
+    free(gap);
 }
 
 static void print_steps(FILE *out, const struct pm_scale *scale, size_t machine,
@@ -192,6 +217,7 @@ static void print_tables(FILE *out, const struct pm_scale *scale,
         if (m)
             fputc('\n', out);
         print_machine(out, scale, m, options);
+        print_nothing(out, scale, m, options);
         print_steps(out, scale, m, options);
     }
     if (timed_on(scale))
@@ -231,6 +257,8 @@ static json_t *figures_json(const struct scale_line *line) {
     json_object_set_new(object, "schedule_cycles", pm_json_number(all->schedule_cycles));
     json_object_set_new(object, "bandwidth_cycles",
                         pm_json_number(all->causes[PM_CAUSE_BANDWIDTH]));
+    json_object_set_new(object, "first_touches_cycles",
+                        pm_json_number(all->causes[PM_CAUSE_FIRST_TOUCHES]));
     json_object_set_new(object, "level_cycles", levels_json(p, all->level_cycles, 1));
     json_object_set_new(object, "schedule_cycles_per_unit", pm_json_number(line->schedule));
     json_object_set_new(object, "level_cycles_per_unit",
@@ -341,6 +369,7 @@ static void write_line(struct pm_csv_lines *lines, const struct scale_line *line
         write_cell(lines, line, "seconds", "high", line->high);
         write_cell(lines, line, "cycles", "schedule", all->schedule_cycles);
         write_cell(lines, line, "cycles", "bandwidth", all->causes[PM_CAUSE_BANDWIDTH]);
+        write_cell(lines, line, "cycles", "first_touches", all->causes[PM_CAUSE_FIRST_TOUCHES]);
     }
     for (size_t level = 0; level < p->n_levels && !line->is_measured; level++)
         write_cell(lines, line, "cycles", p->level_names[level], all->level_cycles[level]);

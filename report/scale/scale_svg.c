@@ -206,10 +206,12 @@ static void draw_band(const struct panel *panel, size_t style) {
     for (size_t k = 0; k < 2 * n; k++) {
         const struct pm_scale_point *point = &scale->points[k < n ? k : 2 * n - 1 - k];
         const struct pm_prediction *p = point->predicted ? point->predicted[panel->machine] : NULL;
-        if (!p || !p->low || !p->high)
+        if (!p)
             continue;
-        double seconds =
-            k < n ? fmax(p->high->seconds, p->seconds) : fmin(p->low->seconds, p->seconds);
+        struct pm_estimate between = pm_prediction_seconds(p);
+        double seconds = k < n ? between.high : between.low;
+        if (isnan(seconds))
+            continue;
         if (!has_begun)
             fprintf(panel->to, "<path class='band s%zu' d='", style);
         fprintf(panel->to, "%c%.1f %.1f", has_begun ? 'L' : 'M', across(panel, point->value),

@@ -8,6 +8,7 @@
    program with timers, measured.  CSV: a line for each row. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/validation/validation.h"
 
@@ -20,7 +21,8 @@ struct time_line {
 
 /* ---- why a row may be off -------------------------------------------------------------------- */
 
-/* "schedule", "bandwidth", "L2 misses": what most of the predicted time is. */
+/* "schedule", "bandwidth", "L2 misses", "first touches of pages": what most of the predicted time
+ * is. */
 static char *largest_part(const struct time_line *line) {
     const struct pm_prediction *prediction = line->size->prediction;
     const struct pm_time_parts *parts = &line->row.parts;
@@ -31,6 +33,8 @@ static char *largest_part(const struct time_line *line) {
             most = parts->levels[level];
             at = level;
         }
+    if (parts->first_touches > fmax(most, parts->bandwidth))
+        return pm_strdup("first touches of pages");
     if (parts->bandwidth > most)
         return pm_strdup("bandwidth");
     if (!(most > 0))
@@ -53,6 +57,53 @@ static char *doubts_text(const struct time_line *line) {
     if (row->calls_out > 0)
         pm_append(&text, "%s%s calls of code that is not measured", text ? ", " : "",
                   pm_count_text(row->calls_out).text);
+    return text;
+}
+
+/* Which side of what it could be with all misses hidden, or none, the clock is on. */
+static char *bracket_text(const struct pm_time_row *row) {
+    double measured = row->measured.estimate;
+    if (measured > row->upper)
+        return pm_sprintf("even with each miss alone it would be %s, so it is not misses",
+                          pm_seconds_text(row->upper).text);
+    if (measured < row->lower)
+        return pm_sprintf("even with every miss prefetched it would be %s, so the schedule is too "
+                          "long",
+                          pm_seconds_text(row->lower).text);
+    return pm_sprintf("it is between every miss prefetched, %s, and each alone, %s, so it may be "
+                      "how far misses are hidden",
+                      pm_seconds_text(row->lower).text, pm_seconds_text(row->upper).text);
+}
+
+/* Why ROW may be off as far as it is, in words; from what the prediction knows alone. */
+static char *reasons_text(const struct time_line *line) {
+    static const double worth_telling = 0.1, wide = 1.3;
+    const struct pm_time_row *row = &line->row;
+    double predicted = row->predicted.estimate, beyond = line->size->prediction->extrapolation;
+    if (isnan(row->error) || !(predicted > 0))
+        return NULL;
+    char *text = bracket_text(row), *doubts = doubts_text(line), *part = largest_part(line);
+    if (part)
+        pm_append(&text, "; mostly %s", part);
+    if (row->parts.mispredictions > worth_telling * predicted)
+        pm_append(&text, "; %s%% of it mispredictions, at most",
+                  pm_percent_text(row->parts.mispredictions / predicted).text);
+    if (row->fallback > worth_telling * predicted)
+        pm_append(&text, "; misses of %s%% of it not simulated",
+                  pm_percent_text(row->fallback / predicted).text);
+    if (row->high_by_models > wide * row->low_by_models)
+        pm_append(&text, "; counts and misses alone, %.2gx beyond those measured, make it %s to %s",
+                  beyond, pm_seconds_text(row->low_by_models).text,
+                  pm_seconds_text(row->high_by_models).text);
+    if (row->by_machine > worth_telling * predicted)
+        pm_append(&text, "; figures of the machine change %s%% of it",
+                  pm_percent_text(row->by_machine / predicted).text);
+    if (row->missing > worth_telling * predicted)
+        pm_append(&text, "; up to %s are missing", pm_seconds_text(row->missing).text);
+    if (doubts)
+        pm_append(&text, "; %s", doubts);
+    free(doubts);
+    free(part);
     return text;
 }
 
@@ -80,6 +131,7 @@ static json_t *parts_json(const struct time_line *line) {
     json_t *object = json_object();
     json_object_set_new(object, "schedule", pm_json_number(line->row.parts.schedule));
     json_object_set_new(object, "bandwidth", pm_json_number(line->row.parts.bandwidth));
+    json_object_set_new(object, "first_touches", pm_json_number(line->row.parts.first_touches));
     for (size_t level = 0; level < prediction->n_levels; level++)
         json_object_set_new(object, prediction->level_names[level],
                             pm_json_number(line->row.parts.levels[level]));
@@ -125,6 +177,7 @@ GETTER(line_runs, pm_json_value(runs_json(row)))
 GETTER(line_inside, inside_value(row))
 GETTER(line_largest, pm_owned_text(largest_part(row)))
 GETTER(line_doubts, pm_owned_text(doubts_text(row)))
+GETTER(line_reasons, pm_owned_text(reasons_text(row)))
 GETTER(line_between, pm_owned_text(seconds_range(row->row.predicted.low, row->row.predicted.high)))
 GETTER(line_p10_p90, pm_owned_text(seconds_range(row->row.measured.low, row->row.measured.high)))
 GETTER(line_error, pm_copied_text(pm_error_text(row->row.error).text))
@@ -157,6 +210,12 @@ static const struct pm_field line_fields[] = {
     {"p90_seconds", PM_NUMBER, ROW(measured.high)},
     {"error", PM_NUMBER, ROW(error)},
     {"inside", PM_JSON_ONLY, .get = line_inside},
+    {"lower_seconds", PM_NUMBER, ROW(lower)},
+    {"upper_seconds", PM_NUMBER, ROW(upper)},
+    {"models_low_seconds", PM_NUMBER, ROW(low_by_models)},
+    {"models_high_seconds", PM_NUMBER, ROW(high_by_models)},
+    {"machine_half_seconds", PM_NUMBER, ROW(by_machine)},
+    {"missing_seconds", PM_NUMBER, ROW(missing)},
     {"share", PM_PERCENT, ROW(share), .header = "%"},
     {"large", PM_YES_NO, ROW(is_large)},
     {"largest_part", PM_TEXT, .get = line_largest, .header = "MOSTLY", .dispensable = 2},
@@ -164,7 +223,11 @@ static const struct pm_field line_fields[] = {
     {"unknown_share", PM_NUMBER, ROW(unknown_share)},
     {"unrecorded_share", PM_NUMBER, ROW(unrecorded_share)},
     {"calls_out", PM_NUMBER, ROW(calls_out)},
+    {"first_touches", PM_NUMBER, ROW(first_touches)},
     {"doubts", PM_TEXT, .get = line_doubts},
+    {"fallback_seconds", PM_NUMBER, ROW(fallback)},
+    {"reasons", PM_TEXT, .get = line_reasons},
+    {"mispredictions_seconds", PM_NUMBER, ROW(parts.mispredictions)},
     {"runs_seconds", PM_JSON_ONLY, .get = line_runs},
     {"between", PM_TEXT, .get = line_between, NOT_IN_JSON, .header = "80% BETWEEN",
      .dispensable = 3},
@@ -264,14 +327,18 @@ static void print_notes(FILE *out, const struct pm_timed_size *size,
         if (!line.row.is_large || !(fabs(line.row.error) > far_off))
             continue;
         struct pm_field_value label = line_label(&line);
-        char *part = largest_part(&line), *doubts = doubts_text(&line);
-        pm_print_note(out, options, "%s is off by %s: predicted mostly as %s%s%s", label.text,
-                      pm_error_text(line.row.error).text, part ? part : "nothing",
-                      doubts ? "; " : "", doubts ? doubts : "");
-        free(doubts);
-        free(part);
+        char *reasons = reasons_text(&line);
+        pm_print_note(out, options, "%s is off by %s: %s", label.text,
+                      pm_error_text(line.row.error).text, reasons ? reasons : "nothing predicted");
+        free(reasons);
         free(label.owned);
     }
+    const char *here = size->runs[0]->machine;
+    if (here && !strstr(size->prediction->machine_title, here))
+        pm_print_note(out, options,
+                      "Measured on %s, predicted for %s, whose description does not name that "
+                      "processor: `pmodel probe -o here.conf` describes the one that it runs on.",
+                      here, size->prediction->machine_title);
     if (table->over_plain > 1.05)
         pm_print_note(
             out, options,
@@ -314,8 +381,7 @@ static json_t *size_json(const struct pm_timed_size *size, const struct pm_time_
     json_object_set_new(object, "extrapolation", pm_json_number(prediction->extrapolation));
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(prediction->relative_error));
-    json_object_set_new(object, "level",
-                        prediction->low ? pm_json_number(prediction->level) : json_null());
+    json_object_set_new(object, "level", pm_json_number(prediction->level));
     json_object_set_new(object, "measured_on", pm_json_text(size->runs[0]->machine));
     json_object_set_new(object, "over_plain", pm_json_number(table->over_plain));
     json_object_set_new(object, "least_share", pm_json_number(table->least_share));

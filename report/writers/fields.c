@@ -170,28 +170,31 @@ static struct pm_number_text number_text(enum pm_field_kind kind, double number)
     }
 }
 
-static void write_number(struct pm_text_table *table, const struct pm_field *field, const void *row,
-                         double number) {
-    struct pm_number_text text = number_text(field->kind, number);
+static char *number_cell(const struct pm_field *field, const void *row, double number) {
     bool marked = field->mark[0] && *((const char *)row + field->marked_if) && !isnan(number);
-    char *cell = pm_sprintf("%s%s", marked ? field->mark : "", text.text);
-    pm_text_table_cell(table, cell);
-    free(cell);
+    return pm_sprintf("%s%s", marked ? field->mark : "", number_text(field->kind, number).text);
+}
+
+char *pm_field_cell(const struct pm_field *field, const void *row) {
+    struct pm_field_value value = field->cell ? field->cell(row) : pm_field_value_of(field, row);
+    bool is_scaled = field->kind >= PM_NUMBER && field->kind <= PM_PERCENT;
+    char *cell = NULL;
+    if (value.type == PM_IS_TEXT)
+        cell = pm_strdup(value.text);
+    else if (value.type == PM_IS_INTEGER && !is_scaled)
+        cell = pm_sprintf("%" PRIu64, value.integer);
+    else if (value.type == PM_IS_NUMBER || value.type == PM_IS_INTEGER)
+        cell = number_cell(field, row, value.number);
+    else if (field->kind >= PM_NUMBER && value.type == PM_UNKNOWN)
+        cell = pm_strdup("?");
+    free(value.owned);
+    return cell;
 }
 
 static void write_cell(struct pm_text_table *table, const struct pm_field *field, const void *row) {
-    struct pm_field_value value = field->cell ? field->cell(row) : pm_field_value_of(field, row);
-    bool is_scaled = field->kind >= PM_NUMBER && field->kind <= PM_PERCENT;
-    if (value.type == PM_IS_TEXT)
-        pm_text_table_cell(table, value.text);
-    else if (value.type == PM_IS_INTEGER && !is_scaled)
-        pm_text_table_number(table, value.integer);
-    else if (value.type == PM_IS_NUMBER || value.type == PM_IS_INTEGER)
-        write_number(table, field, row, value.number);
-    else
-        pm_text_table_cell(table,
-                           field->kind >= PM_NUMBER && value.type == PM_UNKNOWN ? "?" : NULL);
-    free(value.owned);
+    char *cell = pm_field_cell(field, row);
+    pm_text_table_cell(table, cell);
+    free(cell);
 }
 
 void pm_fields_cells(struct pm_text_table *table, struct pm_fields fields, const char *only,

@@ -136,6 +136,9 @@ void pm_fields_columns(struct pm_text_table *table, struct pm_fields fields);
 void pm_fields_cells(struct pm_text_table *table, struct pm_fields fields, const char *only,
                      const void *row);
 
+/* What a table has in the cell of FIELD, owned by the caller; NULL: nothing. */
+char *pm_field_cell(const struct pm_field *field, const void *row);
+
 /* A table row by row. */
 struct pm_table_rows {
     struct pm_text_table *table;

@@ -9,6 +9,7 @@
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
+#include "runtime/profile/profile.h"
 #include "runtime/records/records.h"
 #include "runtime/reuse/bundles/bundles.h"
 #include "runtime/reuse/carried/carried.h"
@@ -47,6 +48,8 @@ static struct analysis analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
 static struct pm_footprint *footprints[N_STREAMS]; /* NULL: not asked for, or no memory */
 static bool begun[N_STREAMS];
 static struct pm_strides *strides[PM_MAX_THREADS]; /* NULL: no memory */
+static bool makes_profiles; /* PM_ENV_PROFILE: of basic blocks, and nothing else */
+static struct pm_profiler *profiles[PM_MAX_THREADS]; /* NULL: no memory */
 
 /* Streams of pieces, from PM_FIRST_PIECE_STREAM on. */
 static struct piece_stream {
@@ -121,6 +124,11 @@ static int begin(const struct pmodel_program *program) {
     options.max_blocks = read_number(PM_ENV_MAX_BLOCKS, 1, PM_MOST_BLOCKS, 0);
     options.bin_width = read_bin_width();
     variant = pm_reuse_best_variant();
+    makes_profiles = pm_profiler_wanted();
+    if (makes_profiles) {
+        takes_bundles = true;
+        return 0;
+    }
     pm_analyser_carries = getenv(PM_ENV_CARRY) != NULL;
     if (pm_analyser_carries && options.sample > 1) {
         pm_note_add(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
@@ -188,6 +196,46 @@ static struct pm_strides *strides_of(uint32_t stream) {
         stream = piece_streams[stream - PM_FIRST_PIECE_STREAM].thread - 1;
     return stream < PM_MAX_THREADS ? strides[stream] : NULL;
 }
+
+/* ---- profiles of basic blocks ----------------------------------------------------------------
+ */
+
+/* Of the thread STREAM; NULL: no memory, which is noted, or of all threads together. */
+static struct pm_profiler *profile_of(uint32_t stream) {
+    if (stream >= PM_MAX_THREADS)
+        return NULL;
+    if (!begun[stream]) {
+        begun[stream] = true;
+        profiles[stream] = pm_profiler_new();
+        if (!profiles[stream])
+            pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+    }
+    struct pm_profiler *profile = profiles[stream];
+    return profile && !pm_profiler_has_failed(profile) ? profile : NULL;
+}
+
+static void profile_accesses(uint32_t stream, const struct pmodel_access *batch, size_t count) {
+    struct pm_profiler *profile = profile_of(stream);
+    if (!profile)
+        return;
+    pm_profiler_accesses(profile, batch, count);
+    if (pm_profiler_has_failed(profile))
+        pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+}
+
+static const uint64_t *profile_records(uint32_t stream, const uint64_t *words,
+                                       const uint64_t *end) {
+    struct pm_profiler *profile = profile_of(stream);
+    if (!profile)
+        return words;
+    const uint64_t *to = pm_profiler_records(profile, words, end);
+    if (pm_profiler_has_failed(profile))
+        pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+    return to;
+}
+
+/* ---- streams ---------------------------------------------------------------------------------
+ */
 
 static void begin_stream(uint32_t stream) {
     /* What carries a reuse is a thread's own matter, and so is what is dirty in its caches. */
@@ -267,6 +315,10 @@ static void analyse_only_accesses(uint32_t thread, const struct pmodel_access *b
 }
 
 static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
+    if (makes_profiles) {
+        profile_accesses(thread, batch, count);
+        return;
+    }
     analyse(thread, batch, count);
     if (pm_records_are_shared)
         analyse_only_accesses(PM_SHARED_STREAM, batch, count);
@@ -310,6 +362,8 @@ bool pm_analyser_takes_bundles(void) { return takes_bundles && pm_process_handle
 const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end,
                                     const struct pm_carried_iteration *iteration) {
     static const struct pm_carried_iteration none = {.record = PM_CARRIED_NO_RECORD};
+    if (makes_profiles)
+        return profile_records(thread, words, end);
     if (!pm_records_are_shared)
         return analyse_bundles(thread, words, end, iteration);
     const uint64_t *to = analyse_bundles(thread, words, end, &none);
@@ -329,8 +383,8 @@ bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t sc
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 bool pm_analyser_takes_pieces(void) {
-    return pm_analyser_takes_bundles() && options.sample <= 1 && !pm_analyser_carries &&
-           !counts_bytes && !pm_records_are_shared;
+    return pm_analyser_takes_bundles() && !makes_profiles && options.sample <= 1 &&
+           !pm_analyser_carries && !counts_bytes && !pm_records_are_shared;
 }
 
 /* The first that the thread has already: the fewer, the more of them stay in a cache. */
@@ -413,6 +467,9 @@ void pm_analyser_flush(void) {
     for (uint32_t stream = PM_FIRST_PIECE_STREAM; stream < N_STREAMS; stream++)
         move_counts(stream);
     for (uint32_t thread = 0; thread < PM_MAX_THREADS; thread++)
+        if (profiles[thread])
+            pm_profiler_flush(profiles[thread]);
+    for (uint32_t thread = 0; thread < PM_MAX_THREADS; thread++)
         if (strides[thread])
             pm_strides_flush(strides[thread]);
     for (uint32_t stream = 0; stream < PM_FIRST_PIECE_STREAM; stream++)
@@ -450,6 +507,10 @@ const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
     return has_failed(analysis) ? NULL : analysis->reuse;
 }
 
+const struct pm_profiler *pm_analyser_profile(uint32_t thread) {
+    return profiles[thread] && !pm_profiler_has_failed(profiles[thread]) ? profiles[thread] : NULL;
+}
+
 const struct pm_strides *pm_analyser_strides(uint32_t thread) {
     return strides[thread] && !pm_strides_have_failed(strides[thread]) ? strides[thread] : NULL;
 }
@@ -462,6 +523,8 @@ uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group) {
 
 void pm_analyser_thread_end(uint32_t thread) {
     give_streams_back(thread);
+    if (profiles[thread])
+        pm_profiler_forget(profiles[thread]);
     if (strides[thread])
         pm_strides_interrupt(strides[thread], thread);
     if (footprints[thread])
@@ -485,6 +548,8 @@ void pm_analyser_after_fork(void) {
     for (uint32_t thread = 0; thread < PM_MAX_THREADS; thread++) {
         pm_strides_free(strides[thread]);
         strides[thread] = NULL;
+        pm_profiler_free(profiles[thread]);
+        profiles[thread] = NULL;
     }
     for (uint32_t thread = 0; thread < N_STREAMS; thread++) {
         if (!begun[thread])

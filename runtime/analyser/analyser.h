@@ -3,6 +3,7 @@
 #define PM_RUNTIME_ANALYSER_H
 
 #include "runtime/pmodel_handler.h"
+#include "runtime/profile/profile.h"
 #include "runtime/reuse/carried/carried.h"
 #include "runtime/reuse/reuse.h"
 #include "runtime/reuse/write_backs/write_backs.h"
@@ -11,7 +12,7 @@
 
 enum { PM_MAX_BLOCK_SHIFT = 21, PM_MAX_BLOCK_SIZES = PM_MAX_BLOCK_SHIFT + 1 };
 
-/* `begin` reads PM_ENV_BLOCK; it is not 0 when there is nothing to analyse. */
+/* `begin` reads PM_ENV_BLOCK and PM_ENV_PROFILE; it is not 0 when there is nothing to analyse. */
 extern const struct pmodel_handler pm_analyser;
 
 extern unsigned pm_n_block_sizes;
@@ -83,6 +84,10 @@ const struct pm_strides *pm_analyser_strides(uint32_t thread);
 /* The bytes that GROUP was the first to touch in a thread; PM_RAW_UNKNOWN_BYTES if nobody asked
    (PM_ENV_BYTES), the thread saw no access or ran out of memory. */
 uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group);
+
+/* The profile of a thread's basic blocks; NULL if nobody asked (PM_ENV_PROFILE), it saw no access
+   or ran out of memory. */
+const struct pm_profiler *pm_analyser_profile(uint32_t thread);
 
 /* The thread is gone; another one that takes over its number begins without blocks. */
 void pm_analyser_thread_end(uint32_t thread);

@@ -360,6 +360,9 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
             add_counters(builder, module, pm_threads[i]);
             add_histograms(builder, module, pm_threads[i]->number);
             add_strides(builder, module, pm_threads[i]->number);
+            if (pm_analyser_profile(pm_threads[i]->number))
+                pm_profiler_add(builder, pm_analyser_profile(pm_threads[i]->number), module,
+                                pm_threads[i]->number);
         }
     for (uint32_t module = 0; pm_records_are_shared && module < pm_n_modules; module++)
         if (!pm_modules[module].repeats)

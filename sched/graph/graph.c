@@ -58,6 +58,18 @@ static void take_jump_units(const struct pm_builder *builder, const struct pm_no
     }
 }
 
+/* An access that lies across two lines takes its units twice. */
+static void cross_lines(const struct pm_builder *builder, const struct pm_node *node) {
+    const double *shares = builder->options->crossings;
+    if (!shares || node->reference == PM_NONE)
+        return;
+    for (uint32_t w = node->first_way; w < node->first_way + node->n_ways; w++) {
+        const struct pm_way *way = &builder->graph->ways[w];
+        for (uint32_t m = way->first_micro; m < way->first_micro + way->n_micros; m++)
+            builder->graph->micros[m].busy_cycles *= (float)(1 + shares[node->reference]);
+    }
+}
+
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 static struct pm_node *add_node(struct pm_builder *builder, uint32_t op, uint32_t step) {
@@ -105,7 +117,11 @@ static void add_rows(struct pm_builder *builder, uint32_t op, uint32_t step,
             nodes->last = nodes->data = (uint32_t)builder->graph->n_nodes - 1;
             if (has_both)
                 add_ways(builder->graph, data, row, times, 0, 1);
+            cross_lines(builder, data);
         }
+        node = &builder->graph->nodes[r == 0 ? nodes->first : nodes->last];
+        if (is_store || (r == 0 && node->is_load))
+            cross_lines(builder, node);
     }
 }
 
@@ -172,8 +188,12 @@ static bool is_taken(const struct pm_builder *builder, size_t s) {
     bool goes_round = s + 1 == builder->n_steps;
     if (block->n_ops == 0 || (goes_round && builder->options->loop == PM_NONE))
         return false;
-    uint8_t last = structure->ops[block->first_op + block->n_ops - 1].op_class;
-    bool is_control = pm_op_class_kind((enum pm_op_class)last) == 'c';
+    const struct pm_path_step *step = &builder->path[s];
+    uint32_t end = step->n_ops ? step->first_op + step->n_ops : block->first_op + block->n_ops;
+    bool is_control = false, is_whole = end == block->first_op + block->n_ops;
+    do /* of a call or return the operations behind are of the stack */
+        is_control |= pm_op_class_kind((enum pm_op_class)structure->ops[--end].op_class) == 'c';
+    while (!is_whole && !structure->ops[end].instruction_start);
     return is_control &&
            begin_of_step(builder, goes_round ? 0 : s + 1) != block->address + block->size_bytes;
 }
@@ -231,7 +251,10 @@ static void add_nodes(struct pm_builder *builder) {
         if (builder->block == PM_NONE)
             continue;
         const struct pm_block *block = &structure->blocks[builder->block];
-        for (uint32_t k = block->first_op; k < block->first_op + block->n_ops; k++)
+        const struct pm_path_step *step = &builder->path[s];
+        uint32_t first = step->n_ops ? step->first_op : block->first_op;
+        uint32_t n_ops = step->n_ops ? step->n_ops : block->n_ops;
+        for (uint32_t k = first; k < first + n_ops; k++)
             add_op(builder, k, (uint32_t)s, n_references);
         n_references += block->n_references;
         end_step(builder, s);

@@ -56,10 +56,18 @@ enum pm_edge_sort {
 struct pm_wait {
     uint32_t from, to;
     uint16_t distance;
-    uint8_t sort;   /* enum pm_edge_sort */
-    bool is_hidden; /* passes an inner loop: there in time, because that takes its own cycles */
-    bool is_fresh;  /* each entry of the loop begins anew: nothing comes from the one before */
+    uint8_t sort;    /* enum pm_edge_sort */
+    bool is_hidden;  /* passes an inner loop: there in time, because that takes its own cycles */
+    bool is_blocked; /* … after `from` has left the window: several stores have what is loaded */
+    bool is_fresh;   /* each entry of the loop begins anew: nothing comes from the one before */
     float cycles;
+};
+
+/* A load takes its data from a store before it; operations by their numbers on the path. */
+struct pm_forwarding {
+    uint32_t load, store;
+    bool is_partial; /* the store has not all of it */
+    bool is_blocked; /* … and others have the rest: it waits for the first cache to have all */
 };
 
 struct pm_dep_graph {
@@ -79,6 +87,9 @@ struct pm_graph_options {
     bool pessimistic;                  /* unknown dependences through memory are taken as real */
     bool with_entries;                 /* find out what is_fresh */
     const double *load_latency_cycles; /* pm_schedule_options */
+    const double *crossings;           /* pm_schedule_options */
+    const struct pm_forwarding *forwardings; /* instead of the loop's dependences, if not NULL */
+    size_t n_forwardings;
 };
 
 /* GRAPH is emptied and filled; freed by pm_graph_free, and may be used again before that. */

@@ -6,6 +6,7 @@
    assumed to be known in time.  Unknown dependences are none, or, if asked for, such of distance 1,
    and 0 from a store to a load behind it.  Those over more than MOST_DISTANCE iterations are too
    weak to matter. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,9 +85,33 @@ static void wait_for_unknown(struct pm_builder *builder, uint32_t store, uint32_
     wait(builder, store, load, 1);
 }
 
+/* When LOAD has what STORE of the same path stored (pm_forwarding). */
+static void wait_for_forwarding(struct pm_builder *builder, const struct pm_forwarding *f) {
+    const struct pm_machine *machine = builder->target->machine;
+    const struct pm_node *nodes = builder->graph->nodes;
+    uint32_t store = builder->ops[f->store].data, load = builder->ops[f->load].first;
+    if (store == PM_NONE || !nodes[load].is_load)
+        return;
+    double forward = fmax(machine->store_forward_cycles, nodes[load].latency_cycles);
+    double blocked = fmax(machine->store_block_cycles, forward);
+    pm_add_wait(builder, &(struct pm_wait){.from = store,
+                                           .to = load,
+                                           .sort = PM_THROUGH_MEMORY,
+                                           .is_blocked = f->is_blocked,
+                                           .is_hidden = pm_is_hidden(builder, nodes[store].step,
+                                                                     nodes[load].step, false),
+                                           .cycles = (float)((f->is_partial ? blocked : forward) -
+                                                             nodes[load].latency_cycles)});
+}
+
 void pm_wait_through_memory(struct pm_builder *builder) {
     const struct pm_structure *structure = builder->target->structure;
     size_t n = 0;
+    if (builder->options->forwardings) {
+        for (size_t i = 0; i < builder->options->n_forwardings; i++)
+            wait_for_forwarding(builder, &builder->options->forwardings[i]);
+        return;
+    }
     const struct pm_dependence *dependences =
         builder->options->loop == PM_NONE
             ? NULL

@@ -83,6 +83,7 @@ struct core {
     unsigned n_units;
     int64_t cleared; /* cycles before are free again in the ring */
     double *begun;   /* HISTORY · n_nodes */
+    double *retired; /* as begun; NULL: no load waits for that */
     struct stage fetch, allocation, retirement;
     double next_fetch;
     struct flight *flights; /* a ring, a power of two */
@@ -275,6 +276,8 @@ static double operands_ready(const struct core *core, const struct pm_node *node
             continue;
         const double *begun =
             &core->begun[((iteration - wait->distance) & (HISTORY - 1)) * graph->n_nodes];
+        if (wait->is_blocked)
+            begun = &core->retired[begun - core->begun];
         ready = later(ready, begun[wait->from] + wait->cycles);
     }
     return ready;
@@ -330,6 +333,8 @@ static double run_iteration(struct core *core, unsigned iteration, double *unit_
                 later(core->next_fetch, done + core->limits->machine->mispredict_cycles - 1);
         core->last_result = later(core->last_result, done);
         retired = pass(&core->retirement, core->limits->retire_slots, node->slots, done);
+        if (core->retired)
+            core->retired[&begun[i] - core->begun] = retired;
         core->flights[core->youngest++ & core->flight_mask] = (struct flight){retired, node->slots};
         core->in_flight += node->slots;
     }
@@ -365,6 +370,13 @@ static unsigned find_period(const struct end *ends, unsigned n, unsigned least, 
     return 0;
 }
 
+static bool has_blocked(const struct pm_dep_graph *graph) {
+    for (size_t w = 0; w < graph->n_waits; w++)
+        if (graph->waits[w].is_blocked)
+            return true;
+    return false;
+}
+
 static void prepare(struct core *core, const struct pm_dep_graph *graph) {
     uint64_t used = 0;
     for (size_t m = 0; m < graph->n_micros; m++)
@@ -373,6 +385,8 @@ static void prepare(struct core *core, const struct pm_dep_graph *graph) {
         core->numbers[__builtin_ctzll(left)] = (uint8_t)core->n_units++;
     core->units = pm_alloc(core->n_units, sizeof *core->units);
     core->begun = pm_alloc(HISTORY * graph->n_nodes, sizeof *core->begun);
+    if (has_blocked(graph))
+        core->retired = pm_alloc(HISTORY * graph->n_nodes, sizeof *core->retired);
     size_t n_flights = 1024;
     while (n_flights < 2 * core->limits->window_slots + 2 * (double)graph->n_nodes)
         n_flights *= 2;
@@ -449,5 +463,6 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     free(core.waiting);
     free(core.units);
     free(core.begun);
+    free(core.retired);
     free(core.flights);
 }

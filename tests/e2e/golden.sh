@@ -96,7 +96,7 @@ check "two has models" clean pmodel fit two.pmdb
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report explain diff scale query export validate machines doctor; do
+for command in flags loops plan run instrument fit model report explain diff compare scale plot html signature convolve roofline query export validate machines doctor; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -332,6 +332,12 @@ golden diff.fields.txt pmodel diff -m r12000 --fields misses,counts,causes --top
 formats diff.code pmodel diff -m icelake-sp ./nest ./nest3
 golden diff.code.bare.txt pmodel diff ./nest ./bare
 
+# ---- compare -----------------------------------------------------------------------------------------
+
+formats compare pmodel compare -m r12000,itanium2 nest.pmdb@N=96:2.5 nest.pmdb
+golden compare.geometric.txt pmodel compare --mean geometric -m itanium2,r12000 -P N=200 nest.pmdb
+golden compare.lower.txt pmodel compare -m itanium2,r12000 counts.pmdb nest.pmdb
+
 # ---- query -------------------------------------------------------------------------------------------
 
 formats query.misses pmodel query -P N=96 --cache 4K,16K,64K nest.pmdb
@@ -358,6 +364,19 @@ golden query.size.two.txt pmodel query --cache 2K --hit-ratio 0.9 -P A=20 two.pm
 golden query.fits.caches.txt pmodel query --fits --cache 4K,32K --scope stencil --range N=16:1000 nest.pmdb
 golden query.fits.two.txt pmodel query --fits --cache 1K -P B=40 two.pmdb
 
+# ---- plot --------------------------------------------------------------------------------------------
+
+# What is drawn and written, not where.
+drawn='sed "s/<text/\n<text/g" | sed -n -e "s/^<text[^>]*>\([^<0-9][^<]*\)<.*/text \1/p;t" \
+    -e "s/^<\([a-z]*\) class=.\([a-z0-9 ]*\).*/\1 \2/p" -e "s/<\(title\|desc\)>\(.*\)<.*/\1 \2/p" | sort | uniq -c'
+for what in time misses histogram surface roofline; do
+    golden plot.$what.txt sh -c "pmodel plot --what $what -m r12000 -P N=96 --sizes 12 nest.pmdb stencil/2 | $drawn"
+done
+golden plot.program.txt sh -c "pmodel plot --what time -m itanium2 --sizes 6 nest.pmdb | $drawn"
+golden error.plot.loop.txt pmodel plot --what time -m r12000 nest.pmdb stencill/2
+golden error.plot.what.txt pmodel plot --what pie -m r12000 nest.pmdb
+golden error.html.parameters.txt pmodel html -m r12000 -o two.html two.pmdb
+
 # ---- export ------------------------------------------------------------------------------------------
 
 golden export.json pmodel export --histograms -s nest.pmdb -P N=24 --block 64
@@ -377,6 +396,9 @@ golden export.bins.csv pmodel export --histograms -s bins.pmdb --format csv --ro
 golden export.builds.csv pmodel export --histograms -s fixed.pmdb --block 64 -P N=24 --format csv
 golden export.file.txt pmodel export --histograms -s nest.pmdb -P N=24 --block 64 --group where -o where.json
 golden export.file.json cat where.json
+golden export.callgrind.txt pmodel export --callgrind -s nest.pmdb -m r12000 -P N=128
+golden export.folded.txt pmodel export --folded --of L2m -s nest.pmdb -m r12000 -P N=128
+golden export.extrap.txt pmodel export --extrap -s nest.pmdb -m r12000 -P N=48
 
 # ---- scale -------------------------------------------------------------------------------------------
 
@@ -385,6 +407,17 @@ golden scale.machines.txt pmodel scale -P N=24,96 -m r12000,itanium2 --wide nest
 # (In which set of a TLB a page lies differs from run to run.)
 golden scale.two.txt pmodel scale -P A=8:24:8 -P B=16 -m icelake-sp --set DTLB.ways=0 --min-percent 100 two.pmdb
 golden scale.svg pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' --format svg nest.pmdb
+
+# ---- signatures ------------------------------------------------------------------------------------
+
+golden signature.txt pmodel signature --profile nest.pmdb -P N=96 r12000
+golden signature.csv pmodel signature --format csv r12000
+formats convolve pmodel convolve -P N=96 -m r12000,itanium2 nest.pmdb
+golden convolve.measured.txt pmodel convolve -P N=24 -m r12000 --top 3 --wide nest.pmdb
+formats roofline pmodel roofline -P N=96 -m itanium2 nest.pmdb
+golden roofline.svg pmodel roofline -P N=24 -m r12000 --format svg nest.pmdb nest.pmdb
+golden report.signature.txt pmodel report -P N=96 -m r12000 --time signature nest.pmdb
+golden error.convolve.profile.txt pmodel convolve -m r12000 nest.pmdb
 
 # ---- validate ----------------------------------------------------------------------------------------
 
@@ -426,7 +459,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report explain diff scale query export validate; do
+for command in loops plan run instrument fit model report explain diff compare scale plot html signature convolve roofline query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done
@@ -523,6 +556,9 @@ golden error.explain.machine.txt pmodel explain nest.pmdb
 golden error.diff.mixed.txt pmodel diff -m r12000 nest.pmdb ./nest
 golden error.diff.machine.txt pmodel diff nest.pmdb nest3.pmdb
 golden error.diff.fields.txt pmodel diff -m r12000 --fields speed nest.pmdb nest3.pmdb
+golden error.compare.weight.txt pmodel compare -m r12000,itanium2 nest.pmdb:heavy
+golden error.compare.size.txt pmodel compare -m r12000,itanium2 nest.pmdb@M=3
+golden error.compare.machine.txt pmodel compare -m r12000 nest.pmdb
 golden error.explain.never.txt pmodel explain -m r12000 nest.pmdb deregister_tm_clones
 golden error.report.top.txt pmodel report --top few nest.pmdb
 sed 's/clock_mhz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf

@@ -20,12 +20,15 @@ holds "each size on each machine, and measured where it was" \
 holds "a prediction is that of the report" \
     '.sizes[6].figures[0] | .seconds as $s | .machine == "r12000"
      and ($report[0].predictions[0].seconds // $report[0].predictions[0].predicted_seconds) as $r | ($r == null or ($s / $r - 1 | fabs) < 1e-9)'
+holds "an interval is that of the report" \
+    '.sizes[6].figures[0] as $here | $report[0].predictions[0] as $there
+     | [("low_seconds", "high_seconds") as $at | ($here[$at] / $there[$at] - 1 | fabs) < 1e-9] | all'
 holds "figures for a unit are those of the run by the number of units" \
     '.sizes | all(.unit as $unit | $unit == 2 * .value * .value * .value and (.figures | all(.level_misses as $all
        | .level_misses_per_unit | to_entries | all((.value * $unit - $all[.key] | fabs) <= 1e-6 * $all[.key]))))'
-holds "schedule, bandwidth and levels add up to the cycles" \
+holds "schedule, bandwidth, first touches and levels add up to the cycles" \
     '[.sizes[].figures[] | select(.source == "predicted")
-      | ((([.level_cycles[]] | add) + .schedule_cycles + .bandwidth_cycles) / .cycles - 1 | fabs) < 1e-6] | all'
+      | ((([.level_cycles[]] | add) + .schedule_cycles + .bandwidth_cycles + .first_touches_cycles) / .cycles - 1 | fabs) < 1e-6] | all'
 holds "intervals hold their predictions" \
     '[.sizes[].figures[] | select(.source == "predicted") | .low_seconds <= .seconds and .seconds <= .high_seconds] | all'
 holds "a clock is where the size was timed, and nowhere else" \

@@ -52,6 +52,13 @@ holds "errors are of the median" \
 holds "the interval holds the prediction, and says whether it holds the time" \
     '.sizes[0].rows | all(.low_seconds <= .predicted_seconds and .predicted_seconds <= .high_seconds
        and (.inside == null or .inside == (.low_seconds <= .measured_seconds and .measured_seconds <= .high_seconds)))'
+pmodel report calls.pmdb -m icelake-sp -P N=200 --format json >report.json
+if jq -e --slurpfile report report.json '.sizes[0].rows[0] as $here | $report[0].predictions[0] as $there
+    | [("low_seconds", "high_seconds") as $at | ($here[$at] / $there[$at] - 1 | fabs) < 1e-9] | all' times.json >/dev/null; then
+    pass "the program's interval is that of the report"
+else
+    fail "the program's interval is that of the report" "$(jq -c '.sizes[0].rows[0] | {low_seconds, high_seconds}' times.json)"
+fi
 # `work` calls `tiny` so often that it may have no timer, either: then its time is in that of `main`.
 holds "the loop of one routine, and what holds the other, are large" \
     '[.sizes[0].rows[] | select(.large) | .label | split("/")[0]] | unique | . == ["fill", "main"] or . == ["fill", "work"]'
@@ -79,6 +86,9 @@ pmodel report there.pmdb -m icelake-sp --format json >there.json
 json -m icelake-sp --measured there.json
 holds "times from a file are compared without running anything" \
     '.sizes[0] | .parameters.N == 160 and .nests.n == 2 and (.rows | all(.runs_seconds | length == 1))'
+json -m icelake-sp --set page_fault=5000 --measured there.json
+holds "pages that are touched for the first time cost what the machine file says" \
+    '.sizes[0].rows[0] | .first_touches > 40 and (.parts_seconds.first_touches * 3.4e9 / .first_touches / 5000 - 1 | fabs) < 1e-6'
 jq '.predictions[0].measured = null' there.json >none.json
 expect_error "a file without times is refused" 2 'has no measured times' \
     pmodel validate --time -s calls.pmdb -m icelake-sp --measured none.json

@@ -225,6 +225,11 @@ static void fuzz_raw(const uint8_t *data, size_t size) {
         fuzz_demand(raw->carried[i].by.source_module < raw->n_modules &&
                         raw->carried[i].reuses.module < raw->n_modules,
                     "a raw file has a reuse pattern of no module");
+    for (size_t i = 0; raw && i < raw->n_profiles; i++)
+        fuzz_demand(raw->profiles[i].head.module < raw->n_modules &&
+                        raw->profiles[i].n_served ==
+                            raw->profiles[i].n_blocks * raw->profiles[i].head.n_served,
+                    "a raw file has a profile of no module, or with levels missing");
     for (size_t i = 0; raw && i < raw->n_frames; i++)
         for (size_t f = 0; f < raw->frames[i].n_frames; f++)
             fuzz_demand(raw->frames[i].module < raw->n_modules && raw->frames[i].frames[f].count,
@@ -237,6 +242,7 @@ static void fuzz_store_run(struct pm_store *store, const struct pm_parameters *s
     struct pm_error err = {0};
     struct pm_run_facts facts = {0};
     pm_times_free(pm_store_times(store, size, &err));
+    pm_block_profile_free(pm_store_block_profile(store, size, &err));
     pm_run_patterns_free(pm_store_patterns(store, size, &err));
     struct pm_profile *profile = pm_store_profile(store, size, &err);
     for (size_t i = 0; profile && i < profile->n_histograms; i++)

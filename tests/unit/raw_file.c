@@ -174,6 +174,36 @@ static void add_strides(struct pm_raw_builder *builder, uint64_t module,
     pm_raw_section_end(builder);
 }
 
+/* Two basic blocks, of machines with two and one levels; and elements of two references. */
+struct profile_content {
+    struct pm_raw_profile_head head;
+    struct pm_raw_block first;
+    uint64_t first_served[3];
+    struct pm_raw_block second;
+    uint64_t second_served[3];
+};
+static const struct profile_content usual_profile = {{0, 1, 8, 3},
+                                                     {2, 100, 800, {10, 20, 0, 0, 0, 70}},
+                                                     {50, 20, 100},
+                                                     {7, 1, 4, {0, 0, 1, 0, 0, 0}},
+                                                     {0, 0, 0}};
+static const struct pm_raw_lanes usual_lanes[2] = {{3, 17}, {4, 1}};
+
+static void add_profile(struct pm_raw_builder *builder, const struct profile_content *content,
+                        size_t n_bytes) {
+    pm_raw_section_begin(builder, PM_RAW_PROFILE);
+    pm_raw_add(builder, content, n_bytes);
+    pm_raw_section_end(builder);
+}
+
+static void add_lanes(struct pm_raw_builder *builder, uint64_t module,
+                      const struct pm_raw_lanes *lanes, size_t n_bytes) {
+    pm_raw_section_begin(builder, PM_RAW_LANES);
+    add_words(builder, (uint64_t[]){module, 1}, 2);
+    pm_raw_add(builder, lanes, n_bytes);
+    pm_raw_section_end(builder);
+}
+
 static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
     pm_raw_section_begin(builder, PM_RAW_NOTE);
     pm_raw_add(builder, text, bytes);
@@ -195,6 +225,8 @@ static void add_usual(struct pm_raw_builder *builder) {
     usual_samples(misses);
     add_samples(builder, 64, 16, misses, PM_RAW_SAMPLE_SIZES);
     add_strides(builder, 0, &usual_strides, sizeof usual_strides);
+    add_profile(builder, &usual_profile, sizeof usual_profile);
+    add_lanes(builder, 0, usual_lanes, sizeof usual_lanes);
     add_note(builder, "five words of some note", 24);
 }
 
@@ -417,7 +449,7 @@ static void another_version_is_named(void **state) {
     char *bytes = usual_bytes(&n_bytes);
     uint32_t version = PM_RAW_VERSION + 1;
     memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
-    assert_refused(bytes, n_bytes, "version 5");
+    assert_refused(bytes, n_bytes, "version 6");
     assert_refused("GIF89a..........................", 32, "not a raw file");
     free(bytes);
 }
@@ -631,6 +663,29 @@ static void strides_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void profiles_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 10; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct profile_content content = usual_profile;
+        struct pm_raw_lanes lanes[] = {usual_lanes[0], usual_lanes[1]};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        content.head.module = fault == 0;
+        content.head.n_served = fault == 1 ? UINT32_MAX : 3;
+        content.first.references = fault == 2 ? 99 : 100; /* strides are of one more */
+        content.first_served[2] = fault == 3 ? 101 : 100;
+        content.second.reference = fault == 4 ? 2 : 7;
+        content.second.strides[5] = fault == 5 ? UINT64_MAX : 0;
+        lanes[0].n = fault == 6 ? 0 : 17;
+        lanes[1].reference = fault == 7 ? 3 : 4;
+        add_profile(&builder, &content, sizeof content - (fault == 8 ? 8 : 0));
+        add_lanes(&builder, fault == 9, lanes, sizeof lanes);
+        assert_content_refused(&builder);
+    }
+}
+
 static void files_that_are_not_there_or_not_files_are_named(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -682,6 +737,7 @@ int main(void) {
         cmocka_unit_test(samples_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),
         cmocka_unit_test(strides_that_cannot_be_are_refused),
+        cmocka_unit_test(profiles_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),
     };
     return cmocka_run_group_tests(tests, make_folder, NULL);

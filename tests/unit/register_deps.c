@@ -98,10 +98,13 @@ static void a_path_has_only_its_own_definitions(void **state) {
     (void)state;
     struct pm_structure *s = make_ways();
     struct pm_register_dependences found;
-    static const struct pm_path_step around[] = {{1, PM_NONE}, {3, PM_NONE}};
+    static const struct pm_path_step around[] = {{.block = 1, .loop = PM_NONE},
+                                                 {.block = 3, .loop = PM_NONE}};
     pm_register_dependences_of_path(s, around, 2, &found);
     expect(&found, NULL, 0);
-    static const struct pm_path_step through[] = {{1, PM_NONE}, {2, PM_NONE}, {3, PM_NONE}};
+    static const struct pm_path_step through[] = {{.block = 1, .loop = PM_NONE},
+                                                  {.block = 2, .loop = PM_NONE},
+                                                  {.block = 3, .loop = PM_NONE}};
     pm_register_dependences_of_path(s, through, 3, &found);
     static const struct pm_register_dependence expected[] = {
         {1, 2, 1, 0}, {2, 3, 2, 0}, {2, 1, 2, 1}};
@@ -128,7 +131,9 @@ static void an_inner_loop_hides_what_it_defines_itself(void **state) {
     finish(s);
     static const struct pm_register_dependence outside[] = {{3, 1, 4, 1}, {3, 3, 4, 1}};
     static const struct pm_register_dependence inside[] = {{2, 2, 1, 1}};
-    static const struct pm_path_step path[] = {{1, PM_NONE}, {PM_NONE, INNER}, {3, PM_NONE}};
+    static const struct pm_path_step path[] = {{.block = 1, .loop = PM_NONE},
+                                               {.block = PM_NONE, .loop = INNER},
+                                               {.block = 3, .loop = PM_NONE}};
     struct pm_register_dependences found;
     pm_register_dependences_of_loop(s, LOOP, &found);
     expect(&found, outside, 2);

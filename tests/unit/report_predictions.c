@@ -795,23 +795,26 @@ static void csv_has_measured_times(void **state) {
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* The same prediction with all cycles and misses multiplied. */
+/* The same prediction with all cycles and misses multiplied; the caller frees. */
 static struct pm_prediction *scaled_prediction(const struct example *example, double factor) {
     struct pm_prediction *prediction = example_prediction(example->structure);
     for (size_t i = 0; i < prediction->n_scopes; i++) {
         prediction->scopes[i].self.cycles *= factor;
+        prediction->scopes[i].total.cycles *= factor;
         prediction->scopes[i].iterations *= factor;
         for (size_t level = 0; level < prediction->n_levels; level++)
             prediction->scopes[i].self.level_misses[level] *= factor;
     }
-    prediction->seconds *= factor;
     return prediction;
 }
 
 static void add_ends(const struct example *example) {
+    struct pm_prediction *low = scaled_prediction(example, 0.9),
+                         *high = scaled_prediction(example, 1.5);
     example->prediction->level = 0.8;
-    example->prediction->low = scaled_prediction(example, 0.9);
-    example->prediction->high = scaled_prediction(example, 1.5);
+    pm_prediction_take_ends(example->prediction, low, high);
+    pm_prediction_free(low);
+    pm_prediction_free(high);
 }
 
 static void a_row_is_between_both_ends_of_the_prediction(void **state) {
@@ -832,7 +835,7 @@ static void a_row_is_between_both_ends_of_the_prediction(void **state) {
             assert_near(low.iterations, 0.9 * row->iterations, 1e-3);
     }
     /* What lies on the wrong side does not make the interval exclude the prediction. */
-    example->prediction->low->scopes[SCOPE_J].self.cycles *= 100;
+    example->prediction->scopes[SCOPE_J].self.spread.low.cycles *= -100;
     pm_rows_free(rows);
     rows = pm_rows_new(example->structure, example->prediction, example->times, NULL);
     const struct pm_row *row = row_of(rows, SCOPE_J);

@@ -7,6 +7,8 @@
 
 #include "sched/graph/graph.h"
 #include "sched/paths/paths.h"
+#include "sched/schedule.h"
+#include "sched/window/window.h"
 #include "tests/unit/sched_example.h"
 
 /* Two operations a cycle; a window of 16. */
@@ -124,6 +126,95 @@ static void few_iterations_fill_and_drain(void **state) {
     free_program(&p);
 }
 
+/* Half of the loads lie across two lines and take the unit twice. */
+static void accesses_across_lines_take_their_unit_twice(void **state) {
+    (void)state;
+    struct program p = make_program();
+    *PM_PUSH(p.structure, references) =
+        (struct pm_reference){.block = INNER, .group = PM_NONE, .size_bytes = 32};
+    p.structure->blocks[INNER].n_references = 1;
+    fill(&p, INNER);
+    add(&p, PM_OP_LOAD_FP, 41, 1, NO)->reference = 0;
+    const double half = 0.5;
+    struct pm_path_schedule within =
+        schedule(&p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
+    struct pm_path_schedule across =
+        schedule(&p, SMALL("true", ""),
+                 &(struct pm_schedule_options){.loop = SCOPE_INNER, .crossings = &half});
+    assert_near(within.cycles, 1);
+    assert_near(across.cycles, 1.5);
+    free_program(&p);
+}
+
+/* The share is that of the places that the strides lead to; from an unknown place, of all. */
+static void the_share_across_lines_is_that_of_the_places(void **state) {
+    (void)state;
+    struct program p = make_program();
+    *PM_PUSH(p.structure, references) =
+        (struct pm_reference){.block = INNER, .group = PM_NONE, .size_bytes = 32};
+    p.structure->blocks[INNER].n_references = 1;
+    const struct pm_path_step path = {.block = INNER, .loop = PM_NONE};
+    struct pm_reference_strides one = {.n_levels = 1, .lowest = 4096, .levels[0].stride_bytes = 32};
+    struct pm_crossings crossings = {0};
+    pm_crossings_of_path(p.structure, &p.profile, 64, &path, 1, &crossings);
+    assert_near(crossings.shares[0], 24.0 / 64);
+    pm_run_strides_add(&p.profile.strides, &one);
+    pm_crossings_of_path(p.structure, &p.profile, 64, &path, 1, &crossings);
+    assert_near(crossings.shares[0], 0);
+    p.profile.strides.references[0].lowest = 4096 + 16;
+    pm_crossings_of_path(p.structure, &p.profile, 64, &path, 1, &crossings);
+    assert_near(crossings.shares[0], 0.5);
+    free(crossings.shares);
+    pm_run_strides_free(&p.profile.strides);
+    free_program(&p);
+}
+
+/* A sum that begins anew in each entry: as many entries at a time as the window has. */
+static void entries_of_a_short_loop_overlap(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, OFTEN);
+    add(&p, PM_OP_FP_MOVE, 40, NO, NO);
+    fill(&p, SELDOM);
+    add(&p, PM_OP_FP_MOVE, 40, NO, NO);
+    fill(&p, INNER);
+    add(&p, PM_OP_FP_ADD, 40, 40, 50);
+    struct pm_path_schedule endless =
+        schedule(&p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
+    struct pm_path_schedule s = schedule(
+        &p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER, .trips = 4});
+    struct pm_path_schedule waiting =
+        schedule(&p, SMALL("true", "scheduler = 4\n"),
+                 &(struct pm_schedule_options){.loop = SCOPE_INNER, .trips = 4});
+    assert_near(endless.cycles, 3);
+    assert_true(s.cycles < 1.5); /* one a cycle, or four chains of four in a window of sixteen */
+    assert_true(waiting.cycles > s.cycles && waiting.cycles <= 3);
+    free_program(&p);
+}
+
+/* What follows a wrong branch waits until it is executed. */
+static void a_wrong_branch_waits_for_its_load(void **state) {
+    (void)state;
+    struct program p = make_program();
+    *PM_PUSH(p.structure, references) =
+        (struct pm_reference){.block = INNER, .group = PM_NONE, .size_bytes = 8};
+    p.structure->blocks[INNER].n_references = 1;
+    fill(&p, INNER);
+    add(&p, PM_OP_LOAD_INT, 2, 1, NO)->reference = 0;
+    add(&p, PM_OP_BRANCH, NO, 2, NO);
+    const struct pm_wrong_branch wrong = {.of_data = 0.5};
+    struct pm_schedule_options options = {.loop = SCOPE_INNER};
+    double right = schedule(&p, SMALL("true", "mispredict_penalty = 10\n"), &options).cycles;
+    options.wrong = &wrong;
+    double half = schedule(&p, SMALL("true", "mispredict_penalty = 10\n"), &options).cycles;
+    double latency = 50;
+    options.load_latency_cycles = &latency;
+    double late = schedule(&p, SMALL("true", "mispredict_penalty = 10\n"), &options).cycles;
+    assert_true(half > right + 4 && half < right + 10);
+    assert_true(late > half + 20);
+    free_program(&p);
+}
+
 /* An operation without a row counts nothing, and is counted. */
 static void what_has_no_row_is_told(void **state) {
     (void)state;
@@ -179,6 +270,10 @@ int main(void) {
         cmocka_unit_test(a_load_has_the_latency_that_it_is_given),
         cmocka_unit_test(an_in_order_machine_waits_for_a_miss),
         cmocka_unit_test(few_iterations_fill_and_drain),
+        cmocka_unit_test(accesses_across_lines_take_their_unit_twice),
+        cmocka_unit_test(the_share_across_lines_is_that_of_the_places),
+        cmocka_unit_test(entries_of_a_short_loop_overlap),
+        cmocka_unit_test(a_wrong_branch_waits_for_its_load),
         cmocka_unit_test(what_has_no_row_is_told),
         cmocka_unit_test(paths_add_up_to_the_edge_counts),
     };

@@ -143,10 +143,46 @@ static void histograms_of_unknown_streams_are_refused(void **state) {
     }
 }
 
+/* What each of two threads executed, also where the run is replaced by one of one thread. */
+static void edges_of_threads_are_kept(void **state) {
+    (void)state;
+    const struct pm_stream first = {0, 0, PM_STREAM_THREAD}, second = {0, 3, PM_STREAM_THREAD};
+    struct pm_error err = {0};
+    struct pm_parameters at = size_of(16), missing = size_of(17);
+    struct pm_store *store = open_new();
+    for (int several = 1; several >= 0; several--) {
+        struct pm_streams streams = {0}, read = {0};
+        size_t n_edges = 3;
+        add_histogram(&streams, first, 0, 64, 1);
+        for (int t = several; several && t >= 0; t--) {
+            struct pm_stream_counts *row = PM_PUSH(&streams, counts);
+            row->stream = pm_streams_index(&streams, t ? &second : &first);
+            row->edge_counts = pm_alloc(n_edges, sizeof(double));
+            row->edge_counts[1] = 7 + t;
+        }
+        put_streams(store, 16, &streams);
+        assert_true(pm_store_thread_edges(store, &missing, n_edges, &read, &err));
+        assert_int_equal(read.n_counts, 0);
+        assert_true(pm_store_thread_edges(store, &at, n_edges, &read, &err));
+        assert_int_equal(read.n_counts, several ? 2 : 0);
+        for (size_t t = 0; t < read.n_counts; t++) {
+            assert_int_equal(read.streams[read.counts[t].stream].thread, t ? 3 : 0);
+            assert_true(read.counts[t].edge_counts[1] == 7.0 + (double)t);
+        }
+        assert_true(!several || !pm_store_thread_edges(store, &at, n_edges + 1, &read, &err));
+        assert_true(!several || strstr(err.text, "damaged"));
+        err = (struct pm_error){0};
+        pm_streams_free(&streams);
+        pm_streams_free(&read);
+    }
+    pm_store_close(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(threads_are_kept_apart_and_summed_without_the_shared_stream,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(edges_of_threads_are_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(histograms_of_a_replaced_run_are_gone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(histograms_of_unknown_streams_are_refused, set_up,
                                         tear_down),

@@ -13,62 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is added up for a nest: all of these are sums over scopes. */
-enum {
-    CYCLES,
-    LOW_CYCLES,
-    HIGH_CYCLES,
-    SCHEDULE_CYCLES,
-    BANDWIDTH_CYCLES,
-    OPERATIONS,
-    UNKNOWN_OPERATIONS,
-    ACCESSES,
-    UNRECORDED_ACCESSES,
-    CALLS_OUT,
-    LEVEL_CYCLES,
-    N_COSTS = LEVEL_CYCLES + PM_MAX_LEVELS
-};
-struct cost {
-    double of[N_COSTS];
-};
-
 struct passing {
     const struct pm_structure *structure;
     const struct pm_prediction *prediction;
-    const uint32_t *owners;  /* of scopes: the scope with the timer */
-    double *executed;        /* of basic blocks */
-    struct cost *of_scope;   /* what its timer holds, by scope */
-    struct cost *of_routine; /* what no timer of its own holds */
-    struct cost untimed;
+    const uint32_t *owners;         /* of scopes: the scope with the timer */
+    double *executed;               /* of basic blocks */
+    struct pm_cost_sum *of_scope;   /* what its timer holds, by scope */
+    struct pm_cost_sum *of_routine; /* what no timer of its own holds */
+    struct pm_cost_sum untimed;
 };
-
-static void add(struct cost *to, const struct cost *from, double share) {
-    for (size_t i = 0; i < N_COSTS; i++)
-        to->of[i] += share * from->of[i];
-}
 
 /* ---- the cost of each scope ------------------------------------------------------------------ */
 
-static struct cost own_cost(const struct passing *p, uint32_t scope) {
-    const struct pm_prediction *prediction = p->prediction;
-    const struct pm_cost_sum *self = &prediction->scopes[scope].self;
-    struct cost cost = {{0}};
-    cost.of[CYCLES] = self->cycles;
-    cost.of[LOW_CYCLES] = prediction->low ? prediction->low->scopes[scope].self.cycles : NAN;
-    cost.of[HIGH_CYCLES] = prediction->high ? prediction->high->scopes[scope].self.cycles : NAN;
-    cost.of[SCHEDULE_CYCLES] = self->schedule_cycles;
-    cost.of[BANDWIDTH_CYCLES] = self->causes[PM_CAUSE_BANDWIDTH];
-    cost.of[OPERATIONS] = self->operations;
-    cost.of[UNKNOWN_OPERATIONS] = self->unknown_operations;
-    cost.of[ACCESSES] = self->accesses;
-    cost.of[UNRECORDED_ACCESSES] = self->unrecorded_accesses;
-    for (size_t level = 0; level < prediction->n_levels; level++)
-        cost.of[LEVEL_CYCLES + level] = self->level_cycles[level];
-    return cost;
+static const struct pm_cost_sum *own_cost(const struct passing *p, uint32_t scope) {
+    return &p->prediction->scopes[scope].self;
 }
 
 /* Where what SCOPE costs is at first. */
-static struct cost *holder(const struct passing *p, uint32_t scope) {
+static struct pm_cost_sum *holder(const struct passing *p, uint32_t scope) {
     uint32_t owner = p->owners[scope], routine = p->structure->scopes[scope].routine;
     if (owner != PM_NONE)
         return &p->of_scope[owner];
@@ -77,25 +39,8 @@ static struct cost *holder(const struct passing *p, uint32_t scope) {
 
 static void place_own_costs(struct passing *p) {
     for (uint32_t scope = 0; scope < p->structure->n_scopes; scope++) {
-        struct cost cost = own_cost(p, scope), *to = holder(p, scope);
-        add(to ? to : &p->untimed, &cost, 1);
-    }
-}
-
-/* Executed calls that are not among the structure's. */
-static void count_calls_out(struct passing *p) {
-    const struct pm_structure *structure = p->structure;
-    size_t next = 0;
-    for (uint32_t b = 0; b < structure->n_blocks; b++) {
-        const struct pm_block *block = &structure->blocks[b];
-        double calls = 0;
-        for (uint32_t op = block->first_op; op < block->first_op + block->n_ops; op++)
-            calls += structure->ops[op].op_class == PM_OP_CALL;
-        for (; next < structure->n_calls && structure->calls[next].block <= b; next++)
-            calls -= structure->calls[next].block == b;
-        struct cost *to = calls > 0 ? holder(p, block->scope) : NULL;
-        if (to)
-            to->of[CALLS_OUT] += calls * p->executed[b];
+        struct pm_cost_sum *to = holder(p, scope);
+        pm_cost_sum_add(to ? to : &p->untimed, own_cost(p, scope));
     }
 }
 
@@ -120,22 +65,22 @@ static void pass_to_callers(struct passing *p) {
     enum { MOST_PASSES = 64 };
     const struct pm_structure *structure = p->structure;
     double *calls = count_known_calls(p);
-    struct cost *passed = pm_alloc(structure->n_routines, sizeof *passed);
+    struct pm_cost_sum *passed = pm_alloc(structure->n_routines, sizeof *passed);
     for (int pass = 0; pass < MOST_PASSES; pass++) {
         memcpy(passed, p->of_routine, structure->n_routines * sizeof *passed);
         for (size_t r = 0; r < structure->n_routines; r++)
             if (calls[r] > 0)
-                p->of_routine[r] = (struct cost){{0}};
+                p->of_routine[r] = (struct pm_cost_sum){0};
         for (size_t i = 0; i < structure->n_calls; i++) {
             const struct pm_call *call = &structure->calls[i];
             double executed = p->executed[call->block];
             if (executed > 0 && !is_recursive(p, call))
-                add(holder(p, structure->blocks[call->block].scope), &passed[call->routine],
-                    executed / calls[call->routine]);
+                pm_cost_sum_add_share(holder(p, structure->blocks[call->block].scope),
+                                      &passed[call->routine], executed / calls[call->routine]);
         }
     }
     for (size_t r = 0; r < structure->n_routines; r++)
-        add(&p->untimed, &p->of_routine[r], 1);
+        pm_cost_sum_add(&p->untimed, &p->of_routine[r]);
     free(passed);
     free(calls);
 }
@@ -145,23 +90,28 @@ static void pass_to_callers(struct passing *p) {
 static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 static void set_predicted(struct pm_time_row *row, const struct passing *p,
-                          const struct cost *cost) {
+                          const struct pm_cost_sum *cost) {
     const struct pm_prediction *prediction = p->prediction;
-    double hz = prediction->clock_hz, seconds = cost->of[CYCLES] / hz;
-    bool has_ends = prediction->low && prediction->high;
-    row->predicted = (struct pm_estimate){
-        .low = has_ends ? fmin(cost->of[LOW_CYCLES] / hz, seconds) : NAN,
-        .estimate = seconds,
-        .high = has_ends ? fmax(cost->of[HIGH_CYCLES] / hz, seconds) : NAN,
-    };
-    row->parts.schedule = cost->of[SCHEDULE_CYCLES] / hz;
-    row->parts.bandwidth = cost->of[BANDWIDTH_CYCLES] / hz;
+    double hz = prediction->clock_hz;
+    row->predicted = pm_estimate_scaled(pm_cycles_between(cost), 1 / hz);
+    row->lower = cost->lower_cycles / hz;
+    row->upper = cost->upper_cycles / hz;
+    row->low_by_models = (cost->cycles + cost->spread.low.cycles) / hz;
+    row->high_by_models = (cost->cycles + cost->spread.high.cycles) / hz;
+    row->by_machine = cost->spread.machine / hz;
+    row->fallback = cost->fallback_cycles / hz;
+    row->missing = cost->spread.missing / hz;
+    row->parts.schedule = cost->schedule_cycles / hz;
+    row->parts.mispredictions = cost->causes[PM_CAUSE_MISPREDICTIONS] / hz;
+    row->parts.bandwidth = cost->causes[PM_CAUSE_BANDWIDTH] / hz;
+    row->parts.first_touches = cost->causes[PM_CAUSE_FIRST_TOUCHES] / hz;
     for (size_t level = 0; level < prediction->n_levels; level++)
-        row->parts.levels[level] = cost->of[LEVEL_CYCLES + level] / hz;
-    row->unknown_share = share_of(cost->of[UNKNOWN_OPERATIONS], cost->of[OPERATIONS]);
+        row->parts.levels[level] = cost->level_cycles[level] / hz;
+    row->unknown_share = share_of(cost->unknown_operations, cost->operations);
     row->unrecorded_share =
-        share_of(cost->of[UNRECORDED_ACCESSES], cost->of[ACCESSES] + cost->of[UNRECORDED_ACCESSES]);
-    row->calls_out = cost->of[CALLS_OUT];
+        share_of(cost->unrecorded_accesses, cost->accesses + cost->unrecorded_accesses);
+    row->calls_out = cost->calls_out;
+    row->first_touches = cost->first_touches;
 }
 
 static struct pm_time_row *add_row(struct pm_time_table *table, enum pm_time_row_kind kind,
@@ -203,11 +153,11 @@ static int by_time(const void *left, const void *right) {
 static void add_nests(struct pm_time_table *table, struct passing *p,
                       const struct pm_timed_size *size) {
     const struct pm_structure *structure = p->structure;
-    struct cost *of_nest = pm_alloc(structure->n_scopes, sizeof *of_nest);
+    struct pm_cost_sum *of_nest = pm_alloc(structure->n_scopes, sizeof *of_nest);
     bool *is_nest = pm_alloc(structure->n_scopes, sizeof *is_nest);
     for (size_t i = 0; i < size->runs[0]->n_scopes; i++) {
         uint32_t scope = size->runs[0]->scopes[i].scope, nest = pm_row_scope(structure, scope);
-        add(&of_nest[nest], &p->of_scope[scope], 1);
+        pm_cost_sum_add(&of_nest[nest], &p->of_scope[scope]);
         is_nest[nest] = true;
     }
     for (uint32_t nest = 0; nest < structure->n_scopes; nest++) {
@@ -224,11 +174,9 @@ static void add_nests(struct pm_time_table *table, struct passing *p,
 
 static void add_whole(struct pm_time_table *table, struct passing *p,
                       const struct pm_timed_size *size) {
-    struct cost all = {{0}};
-    for (uint32_t scope = 0; scope < p->structure->n_scopes; scope++) {
-        struct cost cost = own_cost(p, scope);
-        add(&all, &cost, 1);
-    }
+    struct pm_cost_sum all = {0};
+    for (uint32_t scope = 0; scope < p->structure->n_scopes; scope++)
+        pm_cost_sum_add(&all, own_cost(p, scope));
     struct pm_time_row *program =
         add_row(table, PM_TIME_PROGRAM, p->structure, PM_NONE, size->n_runs);
     set_predicted(program, p, &all);
@@ -264,7 +212,6 @@ struct pm_time_table *pm_time_table_new(const struct pm_structure *structure,
         .of_routine = pm_alloc(structure->n_routines, sizeof *p.of_routine),
     };
     place_own_costs(&p);
-    count_calls_out(&p);
     pass_to_callers(&p);
     table->least_share = least_share;
     table->over_plain = median_over_plain(size);

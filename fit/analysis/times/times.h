@@ -11,7 +11,7 @@
 /* A size that was predicted, and timed in several processes. */
 struct pm_timed_size {
     const struct pm_profile *predicted;     /* its counts say who calls whom how often */
-    const struct pm_prediction *prediction; /* of it, with its ends if it has them */
+    const struct pm_prediction *prediction; /* of it */
     const struct pm_times *const *runs;     /* fit the structure */
     size_t n_runs;                          /* at least 1 */
 };
@@ -22,9 +22,10 @@ enum pm_time_row_kind {
     PM_TIME_UNTIMED, /* predicted of what no timer is known to hold, measured in no timer */
 };
 
-/* Seconds, of the estimate, by what they are spent on; they add up to it. */
+/* Seconds, of the estimate, by what they are spent on; they add up to it, mispredictions being part
+   of the schedule. */
 struct pm_time_parts {
-    double schedule, bandwidth, levels[PM_MAX_LEVELS];
+    double schedule, mispredictions, bandwidth, first_touches, levels[PM_MAX_LEVELS];
 };
 
 struct pm_time_row {
@@ -32,7 +33,11 @@ struct pm_time_row {
     struct pm_row_place place;    /* of a nest; its scope is PM_NONE for the others */
     struct pm_estimate predicted; /* seconds; low and high are NAN without intervals */
     struct pm_time_parts parts;   /* of the estimate */
-    double *runs;                 /* measured seconds, ascending; owned */
+    double lower, upper;          /* seconds: every miss prefetched, every miss alone */
+    /* What the interval comes from, in seconds (struct pm_spread). */
+    double low_by_models, high_by_models, by_machine, missing;
+    double fallback; /* seconds of the estimate whose misses were not simulated */
+    double *runs;    /* measured seconds, ascending; owned */
     size_t n_runs;
     struct pm_estimate measured; /* of these: p10, median, p90 */
     double share;                /* of the program's measured time */
@@ -41,7 +46,8 @@ struct pm_time_row {
     bool inside;                 /* the measured median is between low and high */
     double unknown_share;        /* of the operations: those without a cost */
     double unrecorded_share;     /* of the accesses: those in no histogram */
-    double calls_out; /* executed calls to code that is not lifted, or through pointers */
+    double calls_out;     /* executed calls to code that is not lifted, or through pointers */
+    double first_touches; /* of pages */
 };
 
 struct pm_time_table {

@@ -51,6 +51,19 @@ struct pm_estimate pm_measure_store_forwarding(struct pm_clock *clock) {
     return range;
 }
 
+/* A load of what two stores have waits until both are retired and in the first cache: a chain of
+   such, less the cycle in which the stores are executed. */
+struct pm_estimate pm_measure_store_block(struct pm_clock *clock) {
+    static const char *const chain[] = {"vmovsd qword ptr [rbp + 320], xmm0",
+                                        "vmovsd qword ptr [rbp + 328], xmm0",
+                                        "vmovupd xmm0, xmmword ptr [rbp + 320]"};
+    struct pm_estimate cycles = cycles_of(clock, chain, 3);
+    cycles.estimate -= 1;
+    cycles.low -= 1;
+    cycles.high -= 1;
+    return cycles;
+}
+
 struct pm_estimate pm_measure_store_line(struct pm_clock *clock) {
     static const char *const lines[] = {
         "mov qword ptr [rbp + 320], r8", "mov qword ptr [rbp + 576], r8",

@@ -48,7 +48,7 @@ void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *form
     memset(costs, 0, sizeof *costs);
     costs->issue_width = costs->median_error = costs->p90_error = costs->taken_jumps = NAN;
     costs->window = costs->scheduler = costs->mispredict_cycles = costs->store_forward_cycles =
-        costs->store_line_cycles = pm_estimate_unknown();
+        costs->store_block_cycles = costs->store_line_cycles = pm_estimate_unknown();
     for (size_t i = 0; i < forms->n_forms; i++)
         if (forms->forms[i].executes)
             *PM_PUSH(costs, costs) = (struct pm_instruction_cost){
@@ -71,6 +71,7 @@ void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *form
     costs->mispredict_cycles = pm_measure_mispredict(clock);
     costs->taken_jumps = pm_measure_taken_jumps(clock);
     costs->store_forward_cycles = pm_measure_store_forwarding(clock);
+    costs->store_block_cycles = pm_measure_store_block(clock);
     costs->store_line_cycles = pm_measure_store_line(clock);
     if (pm_probe_goes_on(effort, "pairs of instructions", 0.15))
         pm_measure_units(clock, effort, costs);

@@ -39,7 +39,8 @@ struct pm_instruction_costs {
     struct pm_estimate scheduler; /* that wait for their operands */
     struct pm_estimate mispredict_cycles;
     struct pm_estimate
-        store_forward_cycles;             /* low: the best case that was tried, high: the worst */
+        store_forward_cycles;              /* low: the best case that was tried, high: the worst */
+    struct pm_estimate store_block_cycles; /* to a load of what two stores have */
     struct pm_estimate store_line_cycles; /* of a store that is not to the line of the one before */
     double taken_jumps;                   /* a cycle, of the shortest loop */
 };

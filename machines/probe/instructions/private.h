@@ -25,6 +25,7 @@ struct pm_estimate pm_measure_scheduler(struct pm_clock *clock);
 struct pm_estimate pm_measure_mispredict(struct pm_clock *clock);
 double pm_measure_taken_jumps(struct pm_clock *clock);
 struct pm_estimate pm_measure_store_forwarding(struct pm_clock *clock);
+struct pm_estimate pm_measure_store_block(struct pm_clock *clock);
 struct pm_estimate pm_measure_store_line(struct pm_clock *clock);
 
 #endif

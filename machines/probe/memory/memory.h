@@ -111,6 +111,8 @@ struct pm_memory_probe {
 /* CYCLE_SECONDS: for bandwidths in bytes a second. */
 void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
                      const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
+/* Cycles of a first touch of a page; needs no bench. */
+struct pm_estimate pm_measure_page_fault(double cycle_seconds);
 void pm_memory_probe_free(struct pm_memory_probe *probe);
 
 #endif

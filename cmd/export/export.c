@@ -3,27 +3,16 @@
    Histograms go from the store to the output one after the other; what stands next to each other in
    the store (the threads of one group and block size) is added up on the way, unless each is asked
    for. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/export/private.h"
 #include "core/base/base.h"
 #include "core/structure/structure.h"
 #include "core/store/store.h"
 #include "fit/query/query.h"
 #include "report/report.h"
-
-struct request {
-    const char *store_path, *output; /* output: NULL standard output */
-    struct pm_parameters at;         /* which runs; n == 0: all */
-    struct pm_block_sizes blocks;    /* none: all */
-    const char *routines, *groups;   /* NULL all */
-    enum pm_report_format format;
-    bool histograms, carried, strides, threads, shared;
-};
 
 /* ---- which groups ---------------------------------------------------------------------------- */
 
@@ -61,8 +50,8 @@ static bool choose_named(const struct pm_structure *structure, const char *list,
 
 /* One flag for each group; owned by the caller.  NULL with a sentence if something named is not
    there. */
-static bool *chosen_groups(const struct request *request, const struct pm_structure *structure,
-                           struct pm_error *err) {
+static bool *chosen_groups(const struct pm_export_request *request,
+                           const struct pm_structure *structure, struct pm_error *err) {
     uint32_t n_named;
     bool *routines = pm_routines_named(structure, request->routines, &n_named);
     bool *chosen = pm_alloc(structure->n_groups + 1, sizeof *chosen);
@@ -87,20 +76,20 @@ static bool *chosen_groups(const struct request *request, const struct pm_struct
 /* ---- one run --------------------------------------------------------------------------------- */
 
 struct job {
-    const struct request *request;
+    const struct pm_export_request *request;
     struct pm_store *store;
     struct pm_structure *structure;
     bool *chosen; /* for each group */
     struct pm_export *export;
 };
 
-static bool has_size(const struct request *request, uint64_t block_bytes) {
+static bool has_size(const struct pm_export_request *request, uint64_t block_bytes) {
     return request->blocks.n == 0 ||
            pm_has_block_size(request->blocks.bytes, request->blocks.n, block_bytes);
 }
 
 static bool is_wanted(const struct job *job, const struct pm_histogram_place *place) {
-    const struct request *request = job->request;
+    const struct pm_export_request *request = job->request;
     bool shared = place->stream->kind == PM_STREAM_SHARED;
     return has_size(request, place->block_bytes) && shared == request->shared &&
            job->chosen[place->group];
@@ -226,7 +215,7 @@ static bool has_shared(const struct job *job, const struct pm_parameters *at, bo
 }
 
 static bool check_run(const struct job *job, const struct pm_parameters *at, struct pm_error *err) {
-    const struct request *request = job->request;
+    const struct pm_export_request *request = job->request;
     struct pm_run_facts facts = {0};
     bool has_sizes = true, shared = false;
     if (!pm_store_run_facts(job->store, at, &facts, err))
@@ -261,7 +250,7 @@ static bool check_run(const struct job *job, const struct pm_parameters *at, str
 /* Moves the runs that are wanted to the front; *N_RUNS of them. */
 static bool choose_runs(const struct job *job, struct pm_parameters *runs, size_t *n_runs,
                         struct pm_error *err) {
-    const struct request *request = job->request;
+    const struct pm_export_request *request = job->request;
     size_t n = 0;
     if (*n_runs == 0)
         return pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
@@ -315,7 +304,7 @@ static bool export_strides(const struct job *job, FILE *out, const struct pm_par
 
 static bool export_runs(struct job *job, FILE *out, const struct pm_parameters *runs, size_t n_runs,
                         struct pm_error *err) {
-    const struct request *request = job->request;
+    const struct pm_export_request *request = job->request;
     bool ok = true;
     if (request->strides)
         return export_strides(job, out, runs, n_runs, err);
@@ -326,9 +315,15 @@ static bool export_runs(struct job *job, FILE *out, const struct pm_parameters *
     return ok;
 }
 
-static bool export_to(FILE *out, const struct request *request, struct pm_error *err) {
+static bool is_of_predictions(const struct pm_export_request *request) {
+    return request->callgrind || request->folded || request->extrap;
+}
+
+static bool export_to(FILE *out, const struct pm_export_request *request, struct pm_error *err) {
     struct pm_parameters *runs = NULL;
     size_t n_runs = 0;
+    if (is_of_predictions(request))
+        return pm_export_predictions_to(out, request, err);
     struct job job = {.request = request};
     job.store = pm_store_open(request->store_path, PM_STORE_READ, err);
     job.structure = job.store ? pm_store_structure(job.store, err) : NULL;
@@ -346,22 +341,8 @@ static bool export_to(FILE *out, const struct request *request, struct pm_error 
     return ok;
 }
 
-/* The file gets its name when it is whole. */
-static bool export_to_file(const struct request *request, struct pm_error *err) {
-    char *partial = pm_sprintf("%s.part", request->output);
-    FILE *out = fopen(partial, "w");
-    bool ok = out || pm_fail_errno(err, "%s: cannot be written", partial);
-    ok = ok && export_to(out, request, err);
-    if (out) {
-        bool written = !ferror(out);
-        written = fclose(out) == 0 && written;
-        if (ok && (!written || rename(partial, request->output) != 0))
-            ok = pm_fail_errno(err, "%s: cannot be written", request->output);
-        if (!ok)
-            remove(partial);
-    }
-    free(partial);
-    return ok;
+static bool export_whole(FILE *out, void *request, struct pm_error *err) {
+    return export_to(out, request, err);
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -373,9 +354,21 @@ static int read_format(const struct pm_option_use *use) {
     return pm_usage_error("export", "--format is json or csv, not \"%s\"", use->value);
 }
 
-static int check(const struct request *request, size_t n_left) {
-    if (request->histograms + request->carried + request->strides != 1)
-        return pm_usage_error("export", "say what: --histograms, --carried or --strides");
+static int check_predictions(const struct pm_export_request *request) {
+    if (request->threads || request->shared || request->blocks.n || request->routines ||
+        request->groups || request->format != PM_REPORT_TABLE)
+        return pm_usage_error("export", "--block, --routine, --group, --threads, --shared and "
+                                        "--format are of what was measured");
+    if (request->on.n_machines != 1)
+        return pm_usage_error("export", "name one machine with -m NAME");
+    if (request->of && !request->folded)
+        return pm_usage_error("export", "--of is for --folded");
+    return 0;
+}
+
+static int check_measured(const struct pm_export_request *request) {
+    if (request->on.n_machines || request->of)
+        return pm_usage_error("export", "-m and --of are for --callgrind, --folded and --extrap");
     if (!request->histograms && (request->threads || request->shared))
         return pm_usage_error("export",
                               "--%s is of all threads together: it excludes --threads "
@@ -383,15 +376,25 @@ static int check(const struct request *request, size_t n_left) {
                               request->carried ? "carried" : "strides");
     if (request->strides && request->blocks.n)
         return pm_usage_error("export", "strides have no block size: --strides excludes --block");
-    if (!request->store_path || n_left)
-        return pm_usage_error("export", "name one store with -s STORE");
     if (request->threads && request->shared)
         return pm_usage_error("export", "--threads and --shared exclude each other");
     return 0;
 }
 
+static int check(const struct pm_export_request *request, const struct pm_command_line *line) {
+    if (request->histograms + request->carried + request->strides + request->callgrind +
+            request->folded + request->extrap !=
+        1)
+        return pm_usage_error("export", "say what: one of --histograms, --carried, --strides, "
+                                        "--callgrind, --folded and --extrap");
+    int status = is_of_predictions(request) ? check_predictions(request) : check_measured(request);
+    if (status == 0 && (!request->store_path || line->n_arguments))
+        status = pm_usage_error("export", "name one store with -s STORE");
+    return status;
+}
+
 int pm_cmd_export(int argc, char **argv) {
-    struct request request = {.format = PM_REPORT_JSON};
+    struct pm_export_request request = {0};
     const struct pm_option options[] = {
         PM_OPTION_TEXT(NULL, 's', &request.store_path),
         PM_OPTION_TEXT(NULL, 'o', &request.output),
@@ -405,18 +408,26 @@ int pm_cmd_export(int argc, char **argv) {
         PM_OPTION_FLAG("threads", 0, &request.threads),
         PM_OPTION_FLAG("shared", 0, &request.shared),
         PM_OPTION_VALUE("format", 0, read_format, &request.format),
+        PM_OPTION_FLAG("callgrind", 0, &request.callgrind),
+        PM_OPTION_FLAG("folded", 0, &request.folded),
+        PM_OPTION_FLAG("extrap", 0, &request.extrap),
+        PM_OPTION_TEXT("of", 0, &request.of),
+        PM_OPTIONS_MACHINES(&request.on),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         {0},
     };
     struct pm_command_line line = {.command = "export", .options = options};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0)
-        status = check(&request, line.n_arguments);
+        status = check(&request, &line);
+    if (request.format == PM_REPORT_TABLE)
+        request.format = PM_REPORT_JSON; /* the default */
     if (status == 0) {
-        bool ok =
-            request.output ? export_to_file(&request, &err) : export_to(stdout, &request, &err);
+        bool ok = pm_write_file(request.output, export_whole, &request, &err);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
     free(request.blocks.bytes);
+    pm_free_machines(&request.on);
     return status;
 }

@@ -1,0 +1,163 @@
+/* `pmodel compare`: several stores, each at a size and with a weight, on several machines. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/predicting/predicting.h"
+#include "fit/fit.h"
+#include "report/report.h"
+
+struct request {
+    struct pm_parameters at; /* of stores that name no size of their own */
+    struct pm_machine_list on;
+    struct pm_predict_options predict;
+    struct pm_report_options options;
+    PM_ARRAY(struct pm_compared_program, programs);
+    PM_ARRAY(char *, paths); /* owned */
+    bool interpolate, geometric;
+};
+
+/* ---- STORE[@SIZE][:WEIGHT] ------------------------------------------------------------------- */
+
+static bool read_weight(const char *text, double *weight) {
+    char *end;
+    *weight = strtod(text, &end);
+    return end != text && !*end && *weight > 0 && isfinite(*weight);
+}
+
+static bool add_program(struct request *request, const char *argument, struct pm_error *err) {
+    struct pm_compared_program program = {.weight = 1, .at = request->at};
+    char *path = pm_strdup(argument);
+    *PM_PUSH(request, paths) = path;
+    char *colon = access(path, F_OK) == 0 ? NULL : strrchr(path, ':'); /* a file may be called so */
+    if (colon && !read_weight(colon + 1, &program.weight))
+        return pm_fail(err, "%s: behind the colon stands a weight above 0", argument);
+    if (colon)
+        *colon = '\0';
+    char *size = access(path, F_OK) == 0 ? NULL : strrchr(path, '@');
+    if (size) {
+        *size = '\0';
+        program.at = (struct pm_parameters){0};
+        if (!pm_parameters_add(size + 1, &program.at, err))
+            return pm_fail_in(err, "%s", argument);
+    }
+    program.store = path;
+    *PM_PUSH(request, programs) = program;
+    return true;
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+static struct pm_estimate estimate_of(const struct pm_prediction *p, bool *has_interval) {
+    struct pm_estimate seconds = pm_prediction_seconds(p);
+    *has_interval = !isnan(seconds.low);
+    return *has_interval ? seconds : (struct pm_estimate){p->seconds, p->seconds, p->seconds};
+}
+
+/* What pm_rows_new marks as a lower bound, of the whole. */
+static bool is_lower_bound(const struct pm_prediction *p) {
+    static const double unknown_share = 0.01;
+    const struct pm_cost_sum *total = &p->scopes[0].total;
+    return (p->without_memory && total->unrecorded_accesses > 0) ||
+           total->unknown_operations > unknown_share * total->operations;
+}
+
+static bool predict(const struct request *request, struct pm_compared_program *program,
+                    struct pm_estimate *seconds, bool *bounds, struct pm_error *err) {
+    const struct pm_predicting predicting = {.store_path = program->store,
+                                             .at = &program->at,
+                                             .on = &request->on,
+                                             .options = &request->predict,
+                                             .interpolate = request->interpolate};
+    struct pm_predicted predicted;
+    bool ok = pm_predicted_make(&predicting, &predicted, err);
+    for (size_t m = 0; ok && m < predicted.n_predictions; m++) {
+        seconds[m] = estimate_of(predicted.predictions[m], &program->has_interval);
+        bounds[m] = is_lower_bound(predicted.predictions[m]);
+    }
+    if (ok) {
+        program->name = pm_strdup(predicted.predictions[0]->program);
+        program->at = predicted.found.profile->parameters;
+        program->predicted = predicted.found.profile->predicted;
+    }
+    pm_predicted_free(&predicted);
+    return ok;
+}
+
+static bool compare(struct request *request, struct pm_error *err) {
+    size_t n_machines = request->on.n_machines, n = request->n_programs;
+    struct pm_estimate *seconds = pm_alloc(n * n_machines, sizeof *seconds);
+    bool *bounds = pm_alloc(n * n_machines, sizeof *bounds), ok = true;
+    double *weights = pm_alloc(n, sizeof *weights);
+    for (size_t p = 0; ok && p < n; p++) {
+        weights[p] = request->programs[p].weight;
+        ok = predict(request, &request->programs[p], &seconds[p * n_machines],
+                     &bounds[p * n_machines], err);
+    }
+    if (ok)
+        pm_report_comparison(stdout,
+                             &(struct pm_comparison){
+                                 .machines = (const struct pm_machine *const *)request->on.machines,
+                                 .ranking = {.n_programs = n,
+                                             .n_machines = n_machines,
+                                             .weights = weights,
+                                             .seconds = seconds,
+                                             .geometric = request->geometric},
+                                 .programs = request->programs,
+                                 .is_lower_bound = bounds,
+                                 .level = pm_heuristics.interval_level},
+                             &request->options);
+    free(seconds);
+    free(bounds);
+    free(weights);
+    return ok;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static int read_mean(const struct pm_option_use *use) {
+    bool *geometric = use->to;
+    *geometric = strcmp(use->value, "geometric") == 0;
+    if (*geometric || strcmp(use->value, "sum") == 0)
+        return 0;
+    return pm_usage_error("compare", "--mean is sum or geometric, not \"%s\"", use->value);
+}
+
+int pm_cmd_compare(int argc, char **argv) {
+    struct request request = {.options = pm_default_report_options()};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTIONS_MACHINES(&request.on),
+        PM_OPTION_VALUE("mean", 0, read_mean, &request.geometric),
+        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
+        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
+        {0},
+    };
+    struct pm_command_line line = {
+        .command = "compare", .options = options, .show = &request.options};
+    struct pm_error err = {0};
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0 && line.n_arguments == 0)
+        status = pm_usage_error("compare", "give one or more stores");
+    else if (status == 0 && request.on.n_machines < 2)
+        status = pm_usage_error("compare", "give two or more machines (-m)");
+    bool ok = status == 0;
+    for (size_t i = 0; ok && i < line.n_arguments; i++)
+        ok = add_program(&request, line.arguments[i], &err);
+    if (ok)
+        ok = compare(&request, &err);
+    if (status == 0 && !ok)
+        status = pm_complain(&err);
+    for (size_t i = 0; i < request.n_programs; i++)
+        free(request.programs[i].name);
+    for (size_t i = 0; i < request.n_paths; i++)
+        free(request.paths[i]);
+    free(request.programs);
+    free(request.paths);
+    pm_free_machines(&request.on);
+    return status;
+}

@@ -1,0 +1,216 @@
+/* `pmodel html`: a store as a page for a browser: all sizes of the slider on all machines, the
+   source beside. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/explain/explain.h"
+#include "cmd/pictures/private.h"
+#include "core/store/store.h"
+#include "fit/warnings/warnings.h"
+#include "report/page/page.h"
+#include "sched/sched.h"
+
+struct request {
+    const char *store_path, *output;
+    struct pm_size_design design;
+    struct pm_machine_list on;
+    struct pm_predict_options predict;
+    struct pm_source_folders folders;
+    unsigned n_sizes;
+};
+
+struct making {
+    struct request *request;
+    struct pm_followed followed;
+    struct pm_html_page *page;
+    struct pm_warnings warnings;
+    /* For each machine; a machine of which no signature can be made has no roofs. */
+    struct pm_signature *signatures;
+    struct pm_roofs *roofs;
+};
+
+/* ---- roofs ----------------------------------------------------------------------------------- */
+
+static void make_roofs(struct making *m) {
+    size_t n = m->request->on.n_machines;
+    m->signatures = pm_alloc(n, sizeof *m->signatures);
+    m->roofs = pm_alloc(n, sizeof *m->roofs);
+    for (size_t i = 0; i < n; i++) {
+        struct pm_error err = {0};
+        if (pm_signature_make(m->request->on.machines[i], &m->signatures[i], &err))
+            pm_roofs_of(&m->signatures[i], &m->roofs[i]);
+    }
+}
+
+static void free_roofs(struct making *m) {
+    for (size_t i = 0; m->roofs && i < m->request->on.n_machines; i++) {
+        pm_roofs_free(&m->roofs[i]);
+        pm_signature_free(&m->signatures[i]);
+    }
+    free(m->roofs);
+    free(m->signatures);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static void warn(struct making *m, const struct pm_profile *profile,
+                 struct pm_prediction *const *predictions) {
+    const struct pm_answer answer = {m->followed.program.structure, m->followed.models, profile};
+    pm_warnings_free(&m->warnings);
+    m->warnings = (struct pm_warnings){0};
+    pm_warn(&answer, &m->warnings);
+    for (size_t i = 0; i < m->request->on.n_machines; i++)
+        pm_warn_of_time(&answer, predictions[i], m->request->on.machines[i], &m->warnings);
+}
+
+/* Adds what PROFILE, which it frees, says of SIZE on all machines; NULL: nothing.  Warnings are of
+   the last size by the models, which is the least sure. */
+static bool add_profile(struct making *m, const struct pm_followed_size *size,
+                        struct pm_profile *profile, const struct pm_times *times,
+                        struct pm_error *err) {
+    if (!profile)
+        return err->kind == PM_ERROR_NONE;
+    const struct pm_machine_list *on = &m->request->on;
+    struct pm_prediction **predictions = pm_alloc(on->n_machines, sizeof *predictions);
+    struct pm_roofline *rooflines = pm_alloc(on->n_machines, sizeof *rooflines);
+    bool ok = true;
+    for (size_t i = 0; ok && i < on->n_machines; i++) {
+        ok = pm_profile_is_without_memory(profile) ||
+             pm_need_machine_blocks(&m->followed.program, profile, on->machines[i],
+                                    m->request->store_path, false, err);
+        predictions[i] = ok ? pm_predict(m->followed.program.structure, profile, on->machines[i],
+                                         &m->request->predict, err)
+                            : NULL;
+        ok = predictions[i] != NULL;
+        if (ok && !predictions[i]->measured_up_to)
+            predictions[i]->measured_up_to = pm_strdup(m->followed.program.measured_up_to);
+        struct pm_error none = {0}; /* no floating-point operations: no points */
+        if (ok && m->roofs[i].n_roofs)
+            (void)pm_roofline_of(m->followed.program.structure, profile, &m->signatures[i],
+                                 predictions[i], &rooflines[i], &none);
+    }
+    if (ok) {
+        pm_page_add(m->page, &(struct pm_page_size){.value = size->value,
+                                                    .is_given = size->is_given,
+                                                    .profile = profile,
+                                                    .predictions = predictions,
+                                                    .rooflines = rooflines,
+                                                    .times = times});
+        if (profile->predicted || !m->followed.models)
+            warn(m, profile, predictions);
+    }
+    for (size_t i = 0; i < on->n_machines; i++) {
+        if (predictions[i])
+            pm_prediction_free(predictions[i]);
+        free(rooflines[i].points);
+    }
+    free(rooflines);
+    free(predictions);
+    pm_profile_free(profile);
+    return ok;
+}
+
+static bool add_size(struct making *m, const struct pm_followed_size *size, struct pm_error *err) {
+    if (!add_profile(m, size, pm_followed_predicted(&m->followed, size, err), NULL, err))
+        return false;
+    const struct pm_parameters *run = pm_followed_run(&m->followed, size);
+    if (!run)
+        return true;
+    struct pm_times *times = pm_store_times(m->followed.store, run, err);
+    bool ok = err->kind == PM_ERROR_NONE &&
+              (!times || pm_times_fit(times, m->followed.program.structure, err)) &&
+              add_profile(m, size, pm_followed_measured(&m->followed, run, err), times, err);
+    pm_times_free(times);
+    return ok;
+}
+
+static bool add_sizes(struct making *m, struct pm_error *err) {
+    struct pm_picture_progress progress = pm_picture_progress_begin("html");
+    bool ok = true;
+    for (size_t i = 0; ok && i < m->followed.n_sizes; i++) {
+        pm_picture_progress_show(&progress, (double)i / (double)m->followed.n_sizes);
+        ok = add_size(m, &m->followed.sizes[i], err);
+    }
+    pm_picture_progress_end(&progress);
+    return ok;
+}
+
+/* ---- source ---------------------------------------------------------------------------------- */
+
+enum { MOST_SOURCE_LINES = 20000 }; /* of a file; what is longer was hardly written by hand */
+
+/* A file that is not found is left out; the page says so where it would stand. */
+static void add_sources(struct making *m) {
+    const struct pm_structure *structure = m->followed.program.structure;
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        const char *file = structure->scopes[s].file;
+        bool is_new = file != NULL;
+        for (uint32_t i = 0; is_new && i < s; i++)
+            is_new = !structure->scopes[i].file || strcmp(structure->scopes[i].file, file) != 0;
+        struct pm_error err = {0};
+        struct pm_source *source = is_new ? pm_source_read(file, &m->request->folders, &err) : NULL;
+        if (source && source->n_lines <= MOST_SOURCE_LINES)
+            pm_page_add_source(m->page, file, source);
+        pm_source_free(source);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool make(FILE *to, void *context, struct pm_error *err) {
+    struct making *m = context;
+    struct request *request = m->request;
+    bool ok = pm_follow(&m->followed, request->store_path, &request->design, request->n_sizes, err);
+    if (ok) {
+        make_roofs(m);
+        m->page = pm_page_new(&(struct pm_page_subject){
+            .structure = m->followed.program.structure,
+            .parameter = m->followed.parameter,
+            .measured_low = m->followed.measured_low,
+            .measured_high = m->followed.measured_high,
+            .machines = (const struct pm_machine *const *)request->on.machines,
+            .n_machines = request->on.n_machines,
+            .roofs = m->roofs,
+        });
+        add_sources(m);
+        ok = add_sizes(m, err) && pm_page_write(to, m->page, &m->warnings, err);
+    }
+    pm_page_free(m->page);
+    free_roofs(m);
+    pm_warnings_free(&m->warnings);
+    pm_followed_free(&m->followed);
+    return ok;
+}
+
+int pm_cmd_html(int argc, char **argv) {
+    struct request request = {.n_sizes = PM_USUAL_SIZES};
+    const struct pm_option options[] = {
+        PM_OPTION_TEXT(NULL, 'o', &request.output),
+        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
+        PM_OPTIONS_MACHINES(&request.on),
+        PM_OPTION_VALUE("sizes", 0, pm_read_count, &request.n_sizes),
+        PM_OPTION_ADD("source-dir", 0, pm_add_source_folder, &request.folders),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
+        {0},
+    };
+    struct pm_command_line line = {.command = "html", .options = options};
+    struct pm_error err = {0};
+    request.predict.without_doubts = true;
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0 && line.n_arguments != 1)
+        status = pm_usage_error("html", "give one store");
+    else if (status == 0 && !request.output)
+        status = pm_usage_error("html", "name the page with -o FILE.html");
+    else if (status == 0 && request.on.n_machines == 0)
+        status = pm_usage_error("html", "name one or more machines with -m NAME");
+    if (status == 0) {
+        struct making m = {.request = &request};
+        request.store_path = line.arguments[0];
+        if (!pm_write_file(request.output, make, &m, &err))
+            status = pm_complain(&err);
+    }
+    pm_size_design_free(&request.design);
+    pm_free_machines(&request.on);
+    free(request.folders.folders);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* `pmodel profile`: what each basic block of a run did with memory, as `pmodel run --profile` put
+   it into the store. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+
+struct request {
+    struct pm_parameters at; /* -P; none: the largest run that has a profile */
+    struct pm_profile_request show;
+    bool strides, mix;
+    struct pm_report_options options;
+};
+
+/* Of the run AT, or if that has no parameters of the largest one that has a profile: then AT
+   becomes its size.  NULL with a sentence. */
+static struct pm_block_profile *find_profile(const struct pm_program *program, const char *path,
+                                             struct pm_parameters *at, struct pm_error *err) {
+    const bool any = at->n == 0;
+    bool is_there = any;
+    for (size_t i = program->n_runs; i-- > 0;) {
+        if (!any && !pm_parameters_equal(at, &program->runs[i]))
+            continue;
+        is_there = true;
+        struct pm_block_profile *profile =
+            pm_store_block_profile(program->store, &program->runs[i], err);
+        if (!profile && err->kind != PM_ERROR_NONE)
+            return NULL;
+        if (!profile)
+            continue;
+        *at = program->runs[i];
+        if (pm_block_profile_fits(profile, program->structure, err))
+            return profile;
+        pm_block_profile_free(profile);
+        return NULL;
+    }
+    char *size = pm_parameters_text(at);
+    if (!is_there)
+        pm_fail(err, "%s: no run with %s", path, size);
+    else if (any)
+        pm_fail(err,
+                "%s has no profile of basic blocks: `pmodel run --profile -o %s -- COMMAND` "
+                "measures it",
+                path, path);
+    else
+        pm_fail(err,
+                "%s: the run with %s has no profile of basic blocks: `pmodel run --profile -o %s` "
+                "with its command measures it",
+                path, size, path);
+    free(size);
+    return NULL;
+}
+
+static bool report(struct request *request, const char *path, struct pm_error *err) {
+    struct pm_program program = {0};
+    struct pm_store *store = pm_store_open(path, PM_STORE_READ, err);
+    struct pm_block_profile *profile = NULL;
+    if (store && pm_program_open(&program, store, err))
+        profile = find_profile(&program, path, &request->at, err);
+    if (profile)
+        pm_report_block_profile(stdout, program.structure, &request->at, profile, &request->show,
+                                &request->options);
+    pm_block_profile_free(profile);
+    pm_program_close(&program);
+    pm_store_close(store);
+    return profile != NULL;
+}
+
+int pm_cmd_profile(int argc, char **argv) {
+    struct request request = {.options = pm_default_report_options()};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTION_FLAG("strides", 0, &request.strides),
+        PM_OPTION_FLAG("mix", 0, &request.mix),
+        PM_OPTION_FLAG("random", 0, &request.show.only_random),
+        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
+        {0},
+    };
+    struct pm_command_line line = {
+        .command = "profile", .options = options, .show = &request.options};
+    struct pm_error err = {0};
+    int status = pm_read_options(&line, argc, argv);
+    if (status)
+        return status;
+    if (line.n_arguments != 1)
+        return pm_usage_error("profile", "give one store");
+    if (request.strides && request.mix)
+        return pm_usage_error("profile", "--strides and --mix are two tables: give one of them");
+    request.show.view = request.strides ? PM_PROFILE_STRIDES
+                        : request.mix   ? PM_PROFILE_MIX
+                                        : PM_PROFILE_BLOCKS;
+    return report(&request, line.arguments[0], &err) ? PM_EXIT_OK : pm_complain(&err);
+}

@@ -1,0 +1,75 @@
+/* `pmodel convolve`: what the signatures of machines say of a program.
+
+   The steps: a signature for each machine → what the program does, basic block by basic block of a
+   profile, or loop by loop at a size → for each part and stride the rate at the point of the curve
+   with its hit rates → equations (1) and (2), and the sum of times → a table, JSON or CSV. */
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/signature/parts.h"
+
+struct request {
+    struct pm_parts_request parts;
+    struct pm_machine_list on;
+    struct pm_report_options options;
+};
+
+static bool convolve_all(const struct request *request, const struct pm_stored_parts *stored,
+                         const struct pm_signature *signatures, struct pm_error *err) {
+    size_t n = request->on.n_machines;
+    struct pm_convolution *convolutions = pm_alloc(n, sizeof *convolutions);
+    struct pm_program_parts *parts = pm_alloc(n, sizeof *parts);
+    bool ok = true;
+    for (size_t m = 0; m < n && ok; m++)
+        ok = pm_stored_parts_on(&request->parts, stored, &signatures[m], &parts[m], err) &&
+             pm_convolve(&signatures[m], &parts[m], &convolutions[m], err);
+    if (ok)
+        pm_report_convolutions(stdout, &stored->shown, convolutions, n, &request->options);
+    for (size_t m = 0; m < n; m++) {
+        pm_convolution_free(&convolutions[m]);
+        pm_program_parts_free(&parts[m]);
+    }
+    free(convolutions);
+    free(parts);
+    return ok;
+}
+
+static bool convolve(const struct request *request, struct pm_error *err) {
+    struct pm_stored_parts stored;
+    bool ok = pm_stored_parts_open(&request->parts, &stored, err);
+    struct pm_signature *signatures = ok ? pm_signatures_of(&request->on, err) : NULL;
+    ok = signatures && convolve_all(request, &stored, signatures, err);
+    if (signatures)
+        pm_signatures_free(signatures, request->on.n_machines);
+    pm_stored_parts_close(&stored);
+    return ok;
+}
+
+int pm_cmd_convolve(int argc, char **argv) {
+    struct request request = {.options = pm_default_report_options()};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.parts.at),
+        PM_OPTIONS_MACHINES(&request.on),
+        PM_OPTION_FLAG("by-loops", 0, &request.parts.by_models),
+        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
+        PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
+        {0},
+    };
+    struct pm_command_line line = {
+        .command = "convolve", .options = options, .show = &request.options};
+    struct pm_error err = {0};
+    request.options.min_percent = 1;
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0 && line.n_arguments != 1)
+        status = pm_usage_error("convolve", "give one store");
+    else if (status == 0 && request.on.n_machines == 0)
+        status = pm_usage_error("convolve", "name one or more machines with -m NAME");
+    if (status == 0) {
+        request.parts.store_path = line.arguments[0];
+        if (!convolve(&request, &err))
+            status = pm_complain(&err);
+    }
+    pm_free_machines(&request.on);
+    return status;
+}

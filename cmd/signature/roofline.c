@@ -1,0 +1,118 @@
+/* `pmodel roofline`: a machine's roofs, and the loops of a program, or of two, under them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "core/store/store.h"
+#include "sched/sched.h"
+
+enum { MOST_STORES = 2 };
+
+struct request {
+    struct pm_parameters at;
+    struct pm_machine_list on;
+    struct pm_predict_options predict;
+    struct pm_report_options options;
+    bool svg;
+};
+
+/* A store with what is shown of it. */
+struct side {
+    struct pm_store *store;
+    struct pm_program program;
+    struct pm_rooflined_program shown;
+};
+
+static bool find_points(const struct request *request, const char *path,
+                        const struct pm_signature *signature, struct side *side,
+                        struct pm_error *err) {
+    const struct pm_machine *machine = signature->machine;
+    side->store = pm_store_open(path, PM_STORE_READ, err);
+    if (!side->store || !pm_program_open(&side->program, side->store, err))
+        return false;
+    const struct pm_structure *structure = side->program.structure;
+    struct pm_profile *profile = pm_profile_at(&side->program, &request->at, err);
+    struct pm_prediction *prediction = NULL;
+    bool ok = profile && pm_need_machine_blocks(&side->program, profile, machine, path, false, err);
+    if (ok)
+        prediction = pm_predict(structure, profile, machine, &request->predict, err);
+    ok = prediction &&
+         pm_roofline_of(structure, profile, signature, prediction, &side->shown.roofline, err);
+    side->shown.structure = structure;
+    side->shown.name = pm_base_name(path);
+    if (ok)
+        side->shown.at = profile->parameters;
+    if (prediction)
+        pm_prediction_free(prediction);
+    if (profile)
+        pm_profile_free(profile);
+    return ok;
+}
+
+static void print(const struct request *request, const struct pm_signature *signature,
+                  const struct pm_rooflined_program *programs, size_t n) {
+    struct pm_roofs roofs;
+    pm_roofs_of(signature, &roofs);
+    if (request->svg)
+        pm_report_roofline_svg(stdout, signature, &roofs, programs, n,
+                               request->options.min_percent);
+    else
+        pm_report_roofline(stdout, signature, &roofs, programs, n, &request->options);
+    pm_roofs_free(&roofs);
+}
+
+static bool roofline(const struct request *request, char *const *paths, size_t n,
+                     struct pm_error *err) {
+    struct side sides[MOST_STORES] = {0};
+    struct pm_rooflined_program programs[MOST_STORES];
+    struct pm_signature signature;
+    bool ok = pm_signature_make(request->on.machines[0], &signature, err);
+    for (size_t i = 0; i < n && ok; i++) {
+        ok = find_points(request, paths[i], &signature, &sides[i], err);
+        programs[i] = sides[i].shown;
+    }
+    if (ok)
+        print(request, &signature, programs, n);
+    for (size_t i = 0; i < n; i++) {
+        free(sides[i].shown.roofline.points);
+        pm_program_close(&sides[i].program);
+        pm_store_close(sides[i].store);
+    }
+    pm_signature_free(&signature);
+    return ok;
+}
+
+static int read_format(const struct pm_option_use *use) {
+    struct request *request = use->to;
+    request->svg = strcmp(use->value, "svg") == 0;
+    if (request->svg || pm_report_format_from_name(use->value, &request->options.format))
+        return 0;
+    return pm_usage_error("roofline", "--format is table, json, csv or svg, not \"%s\"",
+                          use->value);
+}
+
+int pm_cmd_roofline(int argc, char **argv) {
+    struct request request = {.options = pm_default_report_options()};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTIONS_MACHINES(&request.on),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
+        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
+        PM_OPTION_VALUE("format", 0, read_format, &request),
+        PM_OPTION_FLAG("wide", 0, &request.options.wide),
+        {0},
+    };
+    struct pm_command_line line = {.command = "roofline", .options = options};
+    struct pm_error err = {0};
+    request.options.min_percent = 1;
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0 && (line.n_arguments < 1 || line.n_arguments > MOST_STORES))
+        status = pm_usage_error("roofline", "give one store, or two: before and after");
+    else if (status == 0 && request.on.n_machines != 1)
+        status = pm_usage_error("roofline", "name one machine with -m NAME");
+    if (status == 0 && !roofline(&request, line.arguments, line.n_arguments, &err))
+        status = pm_complain(&err);
+    pm_free_machines(&request.on);
+    return status;
+}

@@ -1,0 +1,67 @@
+/* Time of a program with several threads on several cores.
+
+       T = T_serial + Σ over parallel parts  max over cores  Σ over the core's threads  T(part,
+   thread)
+
+   A parallel part is a routine that threads other than the first enter from code that was not
+   measured, with all that it calls: what an OpenMP compiler makes of a parallel region, and what
+   pthread_create starts.  Everybody waits at its end for the one that takes longest.  T(part,
+   thread) is the prediction of what this thread did there, on a core that has its private levels to
+   itself, its share of the shared ones, and its share of the bandwidth (share.c).  What the first
+   thread does outside such parts is T_serial, on a machine that it has to itself.
+
+   Loops in which a thread only waits for another are left out (waiting.c).  Not in it: beginning
+   and ending parallel parts, locks that are held by others, lines that go from core to core. */
+#ifndef PM_CORES_H
+#define PM_CORES_H
+
+#include "core/machine/machine.h"
+#include "core/prediction.h"
+#include "core/profile.h"
+#include "sched/sched.h"
+
+/* As pm_predict, of a PROFILE with threads.  Costs of scopes are of the threads on the core that
+   takes longest in the part that they belong to, so that they add up to the whole. */
+struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
+                                       const struct pm_profile *profile,
+                                       const struct pm_machine *machine,
+                                       const struct pm_predict_options *options,
+                                       struct pm_error *err);
+
+/* ---- share.c --------------------------------------------------------------------------------- */
+
+/* MACHINE as one of N_CORES at work sees it.  Freed by pm_machine_share_free; what it points to but
+   its levels is MACHINE's. */
+struct pm_machine *pm_machine_share(const struct pm_machine *machine, unsigned n_cores);
+void pm_machine_share_free(struct pm_machine *machine);
+
+/* Cores of N_CORES that share LEVEL with each other, put side by side. */
+unsigned pm_cores_at_level(const struct pm_level *level, unsigned n_cores);
+
+/* ---- waiting.c ------------------------------------------------------------------------------- */
+
+/* Takes out of the EDGE_COUNTS of N_THREADS, each of one value an edge, what threads did only while
+   they waited for others, and adds the loops in which they did to WAITING. */
+void pm_waiting_take_out(const struct pm_structure *structure, double *const *edge_counts,
+                         size_t n_threads, struct pm_waiting *waiting);
+
+/* ---- parts.c --------------------------------------------------------------------------------- */
+
+struct pm_parts {
+    const struct pm_structure *structure;
+    PM_ARRAY(uint32_t, routines); /* of each part; PM_NONE: 0, what is serial */
+    uint32_t *part_of;            /* per routine: the part that it begins, 0: none */
+    bool first_works;             /* the first thread takes part in parallel parts; else it waits */
+};
+
+/* Those of PROFILE, which has threads.  Freed by pm_parts_free. */
+void pm_parts_find(const struct pm_structure *structure, const struct pm_profile *profile,
+                   struct pm_parts *parts);
+void pm_parts_free(struct pm_parts *parts);
+
+/* Of what a thread with these EDGE_COUNTS did in each routine the share that it did for each part,
+   [routine · n_routines of PARTS + part]; the caller frees.  A routine that several parts call is
+   theirs in proportion to their calls, as if all calls were alike. */
+double *pm_parts_shares(const struct pm_parts *parts, const double *edge_counts);
+
+#endif
