@@ -164,8 +164,8 @@ static bool warn_of_outside(const struct pm_program *program, struct pm_warnings
 
 /* On all machines, at all sizes: PREDICTIONS[machine * n_sizes + size]. */
 static bool predict_all(const struct request *request, const struct pm_program *program,
-                        const struct pm_profiles_at *found,
-                        struct pm_sized_prediction *predictions, struct pm_error *err) {
+                        const struct pm_profiles_at *found, struct pm_sized_prediction *predictions,
+                        struct pm_error *err) {
     for (size_t i = 0; i < request->on.n_machines * request->n_sizes; i++) {
         const struct pm_profiles_at *at = &found[i % request->n_sizes];
         struct pm_prediction *prediction =

@@ -145,8 +145,9 @@ static struct pm_fields table_fields(const struct pm_machine *machine) {
     struct pm_fields rest = pm_fields_named(
         PM_FIELDS(fields), "carrier_label where source_label destination_label object advice");
     for (size_t l = 0; l < machine->n_levels; l++)
-        *PM_PUSH(&columns, fields) = (struct pm_field){
-            machine->levels[l].name, PM_COUNT, ROW(misses[l]), .header = machine->levels[l].name};
+        *PM_PUSH(&columns, fields) =
+            (struct pm_field){machine->levels[l].name, PM_COUNT, ROW(misses[l]),
+                              .header = machine->levels[l].name, .dispensable = 1};
     for (size_t i = 0; i < rest.n_fields; i++)
         *PM_PUSH(&columns, fields) = rest.fields[i];
     free(rest.fields);

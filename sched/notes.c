@@ -239,9 +239,10 @@ static void note_misses(const struct pm_machine *machine, struct pm_prediction *
             "miss alone %.3g s.",
             total->lower_cycles / machine->clock_hz, total->upper_cycles / machine->clock_hz);
     if (prediction->is_synthesised)
-        pm_prediction_note(prediction,
-                           "What misses cost is from a signature that was made from the machine's "
-                           "description: nobody measured its curves.");
+        pm_prediction_note_of(
+            prediction, share_of(total->memory_cycles, total->cycles),
+            "What misses cost is from a signature that was made from the machine's "
+            "description: nobody measured its curves.");
     for (size_t i = 0; i < machine->n_levels; i++)
         if (machine->levels[i].shared_by > 1)
             pm_prediction_note(prediction,
@@ -353,22 +354,24 @@ static void note_fallback(struct pm_prediction *prediction) {
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     if (prediction->is_simple || !(total->fallback_cycles > worth_telling * total->cycles))
         return;
-    pm_prediction_note(prediction,
-                       "%.2g%% of the time is of code that is too small, or of operations too "
-                       "little known, to simulate its misses: there they cost what the window does "
-                       "not hide of their latency, by the misses in flight.",
-                       percent(total->fallback_cycles, total->cycles));
+    pm_prediction_note_of(
+        prediction, share_of(total->fallback_cycles, total->cycles),
+        "%.2g%% of the time is of code that is too small, or of operations too "
+        "little known, to simulate its misses: there they cost what the window does "
+        "not hide of their latency, by the misses in flight.",
+        percent(total->fallback_cycles, total->cycles));
 }
 
 /* What the machine file does not have, and what there is none of. */
 static void note_nothing(const struct pm_machine *machine, struct pm_prediction *prediction) {
     char *gap = pm_machine_gap(machine);
     if (gap)
-        pm_prediction_note(prediction, "%s", gap);
+        pm_prediction_note_of(prediction, NAN, "%s", gap);
     free(gap);
     if (pm_prediction_is_without_misses(prediction))
-        pm_prediction_note(prediction, "No access misses any level: the time is that of the "
-                                       "schedule.");
+        pm_prediction_note_of(prediction, NAN,
+                              "No access misses any level: the time is that of the "
+                              "schedule.");
 }
 
 /* What of the caches' organisation is not modelled. */

@@ -45,7 +45,7 @@ struct pm_carried_row {
                                                      them; nowhere: not known */
     const char *object;                               /* what the group accesses; NULL unknown */
     bool is_irregular; /* the group's addresses follow from data: `x[index[i]]` */
-    uint32_t group;                                   /* by_group; else PM_NONE */
+    uint32_t group;    /* by_group; else PM_NONE */
     double misses[PM_MAX_LEVELS];
     double cycles; /* that they cost, of all levels */
     double

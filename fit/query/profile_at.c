@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fit/fit.h"
+#include "fit/private.h"
 
 /* Which runs came to their end, and the largest of these; of all, if none did. */
 static bool find_whole_runs(struct pm_program *program, struct pm_error *err) {
@@ -73,7 +74,12 @@ struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_par
     if (models)
         return pm_program_interpolate(program,
                                       pm_fit_instantiate(program->structure, models, at, err));
-    if (err->kind == PM_ERROR_NONE)
+    if (err->kind == PM_ERROR_NONE && program->n_runs < PM_FIT_LEAST_SIZES)
+        pm_fail(err,
+                "this size was not measured, and there are no models: they need runs at %d sizes "
+                "at least, better 5, and there %s %zu: `pmodel run` more, then `pmodel fit`",
+                PM_FIT_LEAST_SIZES, program->n_runs == 1 ? "is" : "are", program->n_runs);
+    else if (err->kind == PM_ERROR_NONE)
         pm_fail(err, "this size was not measured and there are no models yet: call `pmodel fit` on "
                      "the store first");
     return NULL;

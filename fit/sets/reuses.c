@@ -174,8 +174,7 @@ static bool grow(const struct pm_sets *sets, const struct pm_walk_time *time, do
         double share = (blocks - window->now.blocks) / (window->longer.blocks - window->now.blocks);
         double accesses = window->accesses + fmin(fmax(share, 0.1), 0.9) *
                                                  (window->longer_accesses - window->accesses);
-        pm_window_make(time->walks, time->n_walks, accesses, sets->block_bytes,
-                       &window->between);
+        pm_window_make(time->walks, time->n_walks, accesses, sets->block_bytes, &window->between);
         bool fits = window->between.blocks <= blocks;
         swap(&window->between, fits ? &window->now : &window->longer);
         *(fits ? &window->accesses : &window->longer_accesses) = accesses;

@@ -34,6 +34,20 @@ static void add_range(const struct enumeration *e, int64_t from, int64_t to) {
         *PM_PUSH(cluster, ranges) = (struct pm_block_range){first, last, e->walk->group};
 }
 
+/* Takes the ranges from END on away if they are those from BEGIN to END once more: the next column
+   of a table is in the blocks of the one before. */
+static void drop_if_again(struct pm_window_cluster *cluster, size_t begin, size_t end) {
+    size_t n = cluster->n_ranges - end;
+    if (end - begin != n)
+        return;
+    const struct pm_block_range *old = cluster->ranges + begin, *new = cluster->ranges + end;
+    for (size_t i = 0; i < n; i++)
+        if (old[i].first != new[i].first || old[i].last != new[i].last ||
+            old[i].group != new[i].group)
+            return;
+    cluster->n_ranges = end;
+}
+
 /* The first EXECUTIONS elements of the walk's levels below LEVEL, from address BASE on. */
 static void enumerate(const struct enumeration *e, uint32_t level, int64_t base,
                       uint64_t executions) {
@@ -57,8 +71,13 @@ static void enumerate(const struct enumeration *e, uint32_t level, int64_t base,
         enumerate(e, level - 1, base, whole ? below : rest);
         return;
     }
-    for (uint64_t i = 0; i < whole && e->cluster->n_ranges < MOST_RANGES; i++)
+    size_t begin = e->cluster->n_ranges; /* of the ranges that the iteration before added */
+    for (uint64_t i = 0; i < whole && e->cluster->n_ranges < MOST_RANGES; i++) {
+        size_t end = e->cluster->n_ranges;
         enumerate(e, level - 1, base + (int64_t)i * stride, below);
+        drop_if_again(e->cluster, begin, end);
+        begin = e->cluster->n_ranges > end ? end : begin;
+    }
     if (rest)
         enumerate(e, level - 1, base + (int64_t)whole * stride, rest);
 }

@@ -162,8 +162,14 @@ static void say_limits(const struct maker *maker) {
     const struct pm_structure *structure = maker->copies->structure;
     if (structure->n_modules && !structure->modules[0].has_metadata)
         pm_progress_say(maker->progress,
-                        "no `.pmodel` metadata: built without $(pmodel flags), or, with -flto, "
-                        "linked without them; strides and names come from the code alone");
+                        "no `.pmodel` metadata: built without $(pmodel flags), by a compiler other "
+                        "than GCC, or, with -flto, linked without them; strides and names come "
+                        "from the code alone");
+    if (structure->n_modules && !structure->modules[0].has_lines &&
+        !structure->modules[0].has_metadata)
+        pm_progress_say(maker->progress,
+                        "no debug information: built without -g, or stripped, so that loops have "
+                        "addresses in place of source lines");
     pm_progress_say(maker->progress, "not measured: %sshared libraries",
                     structure->n_modules > 1 ? "other " : "");
 }

@@ -41,15 +41,21 @@ static void add_columns(struct pm_text_table *table, const struct sizes *sizes) 
             struct pm_field *field = PM_PUSH(&heads.fields, fields);
             *field = sizes->figures.fields.fields[i];
             const char *mark = *field->header == '~' ? "~" : "";
+            /* A narrow terminal does without shares, then without the sizes before the last. */
+            bool is_share = field->offset == offsetof(struct pm_row, share);
+            field->dispensable = is_share ? 2 : s + 1 < sizes->n;
             if (field->offset == offsetof(struct pm_row, seconds))
                 field->header = *PM_PUSH(&heads, texts) = pm_sprintf("%s%s", mark, size);
-            else if (field->offset != offsetof(struct pm_row, share))
+            else if (!is_share)
                 field->header = *PM_PUSH(&heads, texts) = pm_sprintf("%s %s", field->header, size);
         }
         pm_fields_columns(table, heads.fields);
         pm_columns_free(&heads);
         free(size);
     }
+    for (size_t i = 0; i < sizes->texts.fields.n_fields; i++)
+        if (sizes->texts.fields.fields[i].dispensable)
+            sizes->texts.fields.fields[i].dispensable = 3;
     pm_fields_columns(table, sizes->texts.fields);
 }
 
@@ -132,7 +138,8 @@ static void print_header(FILE *out, const struct sizes *sizes) {
     for (size_t s = 0; s < sizes->n; s++) {
         const struct pm_prediction *prediction = sizes->predictions[s].prediction;
         char *size = pm_parameters_text(&prediction->parameters);
-        char *range = pm_prediction_range_text(prediction), *interval = pm_time_interval(prediction);
+        char *range = pm_prediction_range_text(prediction),
+             *interval = pm_time_interval(prediction);
         pm_print_line(out, sizes->options, "%s: predicted %s%s%s%s; %s", size,
                       sizes->rows[s]->time_is_lower_bound ? ">" : "",
                       pm_prediction_is_interpolated(prediction) ? "~" : "",

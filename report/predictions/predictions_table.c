@@ -127,6 +127,10 @@ void pm_see(struct pm_seen *seen, const struct pm_row *row) {
     uint32_t routine = structure->scopes[row->place.scope].routine;
     seen->nameless |=
         routine < structure->n_routines && !pm_has_symbol(&structure->routines[routine]);
+    uint32_t module = routine < structure->n_routines ? structure->routines[routine].module
+                                                      : (uint32_t)structure->n_modules;
+    seen->sourceless |= !structure->scopes[row->place.scope].file &&
+                        module < structure->n_modules && !structure->modules[module].has_lines;
     seen->lacks_operations |= row->lacks_operations;
     for (size_t level = 0; level < row->prediction->n_levels; level++)
         seen->misses_are_lower_bound |=
@@ -294,8 +298,8 @@ static void print_own_notes(FILE *out, const struct pm_prediction *prediction,
 void pm_print_prediction_notes(FILE *out, const struct pm_prediction *prediction,
                                const struct pm_rows *rows, const struct pm_seen *seen,
                                const struct pm_report_options *options) {
-    if (!seen->nameless && !seen->lacks_operations && !seen->misses_are_lower_bound &&
-        !prediction->n_notes && !rows->times && !rows->bounds)
+    if (!seen->nameless && !seen->sourceless && !seen->lacks_operations &&
+        !seen->misses_are_lower_bound && !prediction->n_notes && !rows->times && !rows->bounds)
         return;
     fputs("notes:\n", out);
     if (rows->times)
@@ -310,6 +314,10 @@ void pm_print_prediction_notes(FILE *out, const struct pm_prediction *prediction
         pm_print_note(out, options,
                       "Misses marked > are a lower bound: at least 1%% of the memory accesses in "
                       "that row were not recorded.");
+    if (seen->sourceless)
+        pm_print_note(out, options,
+                      "SOURCE ?: the program has no debug information; built with -g, its loops "
+                      "have their lines.");
     if (seen->nameless)
         pm_print_note(out, options,
                       "Routines whose names were stripped from the program are called after their "

@@ -145,6 +145,8 @@ void pm_write_predictions_tree(FILE *out, const struct pm_prediction *prediction
         pm_add_sums(tree.table, columns.fields, prediction, rows);
         pm_print_prediction_header(out, prediction, rows, options);
         pm_text_table_print(out, tree.table, options);
+        pm_print_cores(out, rows->n_rows ? rows->rows[0].place.structure : NULL, prediction,
+                       options);
         pm_print_prediction_notes(out, prediction, rows, &tree.seen, options);
         pm_text_table_free(tree.table);
         pm_columns_free(&columns);

@@ -8,6 +8,7 @@
 
 /* What rows that are shown have, and a note explains. */
 struct pm_seen {
+    bool sourceless;             /* SOURCE ?, in a file without debug information */
     bool nameless;               /* a routine that is called after its address */
     bool lacks_operations;       /* a time marked > for it */
     bool misses_are_lower_bound; /* misses marked > */

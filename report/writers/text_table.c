@@ -257,8 +257,14 @@ void pm_print_title(FILE *out, const struct pm_report_options *options, const ch
     va_start(arguments, format);
     char *text = pm_vsprintf(format, arguments), *clean = printable(text);
     va_end(arguments);
-    fprintf(out, "%s%s%s\n", options->color ? "\033[1m" : "", clean,
-            options->color ? "\033[0m" : "");
+    const char *begin = options->color ? "\033[1m" : "", *end = options->color ? "\033[0m" : "";
+    if (options->width && display_width(clean) > options->width) {
+        fputs(begin, out);
+        pm_print_wrapped(out, "", "  ", clean, options->width);
+        fputs(end, out);
+    } else {
+        fprintf(out, "%s%s%s\n", begin, clean, end);
+    }
     free(clean);
     free(text);
 }

@@ -147,32 +147,33 @@ static struct pm_scope_prediction *join_scopes(const struct mapping *m) {
 static void note_cores(const struct mapping *m, const struct pm_profile *profile,
                        struct pm_prediction *p) {
     const struct pm_cores *cores = m->result;
-    pm_prediction_note(
-        p,
+    pm_prediction_note_of(
+        p, NAN,
         "Time on %u cores with %u threads: what is serial, and of each parallel part the core that "
         "takes longest, %.2f times the mean. Rows are of these cores. What beginning and ending "
         "parallel parts, locks and data that go from core to core cost is not in it.",
         cores->n_cores, cores->n_threads, cores->imbalance);
     if (!cores->is_checked)
-        pm_prediction_note(p,
-                           "Not checked: times on more than %u cores were not compared with a "
-                           "clock.",
-                           most_checked);
+        pm_prediction_note_of(p, NAN,
+                              "Not checked: times on more than %u cores were not compared with a "
+                              "clock.",
+                              most_checked);
     if (profile->threads_as)
-        pm_prediction_note(p, "The threads' shares of the work are those of the run %s.",
-                           profile->threads_as);
+        pm_prediction_note_of(p, NAN, "The threads' shares of the work are those of the run %s.",
+                              profile->threads_as);
     for (size_t l = 0; l < m->machine->n_levels; l++) {
         const struct pm_level *level = &m->machine->levels[l];
         unsigned sharing = pm_cores_at_level(level, cores->n_cores);
         if (sharing > 1)
-            pm_prediction_note(p,
-                               "%s is shared by %u cores: each of those at work has 1/%u of it, as "
-                               "if they had no data in common.",
-                               level->name, (unsigned)level->shared_by, sharing);
+            pm_prediction_note_of(
+                p, NAN,
+                "%s is shared by %u cores: each of those at work has 1/%u of it, as "
+                "if they had no data in common.",
+                level->name, (unsigned)level->shared_by, sharing);
     }
     if (cores->n_cores > m->machine->cores && m->machine->cores > 0)
-        pm_prediction_note(p, "The machine has %u cores, fewer than %u.",
-                           (unsigned)m->machine->cores, cores->n_cores);
+        pm_prediction_note_of(p, NAN, "The machine has %u cores, fewer than %u.",
+                              (unsigned)m->machine->cores, cores->n_cores);
 }
 
 static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
@@ -182,13 +183,15 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
     if (!(alone > 0))
         return;
     if (!(m->machine->memory.bandwidth_all_gbs > 0))
-        pm_prediction_note(p, "The machine file does not say the bandwidth of memory of all cores: "
+        pm_prediction_note_of(p, NAN,
+                              "The machine file does not say the bandwidth of memory of all cores: "
                               "each has what one alone has.");
     else if (beside < alone)
-        pm_prediction_note(p,
-                           "Bandwidth of memory is saturated: one core alone has %.3g GB/s, each "
-                           "of %u %.3g GB/s.",
-                           alone, m->result->n_cores, beside);
+        pm_prediction_note_of(
+            p, NAN,
+            "Bandwidth of memory is saturated: one core alone has %.3g GB/s, each "
+            "of %u %.3g GB/s.",
+            alone, m->result->n_cores, beside);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

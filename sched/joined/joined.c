@@ -197,15 +197,16 @@ static void add_more(struct joining *j) {
 void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_machine *target,
                          double all_cycles, struct pm_prediction *prediction) {
     if (joined->apart_cycles > share_to_tell * all_cycles)
-        pm_prediction_note(prediction,
-                           "Loops with %.2g%% of the time in their own code call routines, or have "
-                           "loops in them, but have too long iterations to be followed: what goes "
-                           "through memory there counts as there in time.",
-                           100 * joined->apart_cycles / all_cycles);
+        pm_prediction_note_of(
+            prediction, joined->apart_cycles / all_cycles,
+            "Loops with %.2g%% of the time in their own code call routines, or have "
+            "loops in them, but have too long iterations to be followed: what goes "
+            "through memory there counts as there in time.",
+            100 * joined->apart_cycles / all_cycles);
     if (joined->more_cycles <= share_to_tell * all_cycles)
         return;
-    pm_prediction_note(
-        prediction,
+    pm_prediction_note_of(
+        prediction, joined->more_cycles / all_cycles,
         "%.2g%% of the time is waiting for values that pass through memory between "
         "routines, calls and iterations; %.2g%% of the loads there take what was "
         "just stored, %.2g%% of several stores at once; %.2g%% have an address that "
@@ -213,10 +214,11 @@ void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_
         100 * joined->more_cycles / all_cycles, 100 * joined->forwarded / joined->loads,
         100 * joined->blocked / joined->loads, 100 * joined->unknown / joined->loads);
     if (joined->blocked > 0 && target->machine->store_block_cycles <= 0)
-        pm_prediction_note(prediction,
-                           "Machine file %s does not say how long a load waits for several stores "
-                           "(store_block_latency): until they are retired, at least.",
-                           target->machine->name);
+        pm_prediction_note_of(
+            prediction, joined->blocked / joined->loads,
+            "Machine file %s does not say how long a load waits for several stores "
+            "(store_block_latency): until they are retired, at least.",
+            target->machine->name);
 }
 
 void pm_join_regions(const struct pm_frequencies *frequencies,

@@ -47,6 +47,18 @@ check "an option is explained" sh -c 'pmodel help carry | grep -q "pmodel run "'
 check "a command is" sh -c 'pmodel help fit | grep -q "^usage: pmodel fit"'
 expect_error "a word that there is not" 2 'did you mean reuse distance' pmodel help 'reuse distanse'
 
+# Every command that docs/wishes.md names has the options that it names.
+grep -o '`pmodel [a-z]* [^`]*`' "$TOP/docs/wishes.md" | tr -d '`' | while read -r _ command words; do
+    for option in $(printf '%s\n' "$words" | grep -oE -e '--[a-z-]+'); do
+        pmodel help --list "$command" | grep -qx -e "$option" || echo "$command $option"
+    done
+done >missing
+if [ -s missing ]; then
+    fail "the commands of docs/wishes.md exist" "$(head -n 1 missing)"
+else
+    pass "the commands of docs/wishes.md exist"
+fi
+
 # ---- completion ----------------------------------------------------------------------------------
 
 touch a.pmdb b.txt

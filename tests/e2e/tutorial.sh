@@ -1,5 +1,6 @@
 # docs/tutorial.md: each command in it does what the page says, misses fall by the factor that is predicted, as
 # cachegrind counts them, and the program is faster.
+# time limit: 900 s
 . "$TOP/tests/lib.sh"
 
 # The tree as a clone has it, but for `make`, which was done.

@@ -9,7 +9,9 @@
 
 #include "report/labels/labels.h"
 #include "report/report.h"
+#include "report/predictions/predictions.h"
 #include "report/predictions/rows.h"
+#include "report/writers/writers.h"
 #include "tests/unit/report_example.h"
 
 struct example {
@@ -611,6 +613,24 @@ static void sizes_stand_side_by_side(void **state) {
     pm_prediction_free(other);
 }
 
+static void each_column_is_explained(void **state) {
+    (void)state;
+    FILE *file = fopen("docs/reading-a-report.md", "r");
+    char *text = pm_strdup(""), line[4096];
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        pm_append(&text, "%s", line);
+    fclose(file);
+    for (size_t i = 0; i < pm_row_fields.n_fields; i++) {
+        const struct pm_field *field = &pm_row_fields.fields[i];
+        char *name = pm_sprintf("`%s`", field->name);
+        if (field->header && (!strstr(text, name) || !strstr(text, field->header)))
+            fail_msg("docs/reading-a-report.md has no %s, %s", field->header, field->name);
+        free(name);
+    }
+    free(text);
+}
+
 /* ---- measured times -------------------------------------------------------------------------- */
 
 /* The innermost loops of step are too short for timers; norm's loop is in main's. */
@@ -886,6 +906,7 @@ int main(void) {
         TEST(what_the_filter_leaves_out_is_summed_up),
         TEST(the_tree_has_totals_that_add_up),
         TEST(sizes_stand_side_by_side),
+        TEST(each_column_is_explained),
         TEST(rows_are_shown_for_measured_time_too),
         TEST(printed_times_add_up_whatever_is_left_out),
         TEST(a_measured_size_says_so),
