@@ -68,6 +68,22 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
                           struct pm_error *err);
 void pm_lifted_free(struct pm_lifted *lifted);
 
+/* ---- source lines of instructions (dwarf/code_lines.c) --------------------------------------- */
+
+struct pm_code_line {
+    uint64_t address;
+    uint32_t file, line; /* index in files, PM_NONE; 0: not known */
+};
+struct pm_code_lines {
+    PM_ARRAY(struct pm_code_line, rows); /* by address */
+    PM_ARRAY(char *, files);             /* as debug information has them */
+};
+/* Of each instruction of a lifted file; of each basic block of the program's own file, as the
+   structure has it.  Freed by pm_code_lines_free. */
+struct pm_code_lines *pm_code_lines_read(const struct pm_lifted *lifted);
+struct pm_code_lines *pm_code_lines_of_blocks(const struct pm_structure *structure);
+void pm_code_lines_free(struct pm_code_lines *lines); /* NULL is fine */
+
 /* The instruction of ISA ("x86-64") at BYTES as text, for people; its length in bytes, 0: it is
    none. */
 unsigned pm_print_instruction(const char *isa, const uint8_t *bytes, uint64_t n_bytes,

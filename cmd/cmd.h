@@ -35,6 +35,7 @@ int pm_cmd_model(int argc, char **argv);
 int pm_cmd_schedule(int argc, char **argv);
 int pm_cmd_report(int argc, char **argv);
 int pm_cmd_explain(int argc, char **argv);
+int pm_cmd_annotate(int argc, char **argv);
 int pm_cmd_diff(int argc, char **argv);
 int pm_cmd_compare(int argc, char **argv);
 int pm_cmd_scale(int argc, char **argv);

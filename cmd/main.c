@@ -99,6 +99,12 @@ static const struct pm_command commands[] = {
      "                      [--min-percent P] [--interpolate]\n"
      "                      [--format table|json|csv] [--wide] STORE [LOOP]",
      "all that is known of one loop, and what may be tried", pm_cmd_explain},
+    {"annotate",
+     "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
+     "                       [--source-dir FOLDER]... [--deps optimistic|pessimistic]\n"
+     "                       [--time window|simple] [--min-percent P] [--interpolate]\n"
+     "                       [--format table|json|csv] [--wide] STORE FILE",
+     "a source file with the time and misses of its lines", pm_cmd_annotate},
     {"diff",
      "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
      "                   [--fields time|misses|counts|causes[,...]]\n"

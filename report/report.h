@@ -21,6 +21,7 @@
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
 #include "machines/probe/loops/loops.h"
+#include "report/annotate/annotate.h"
 #include "report/compare/compare.h"
 #include "report/diff/diff.h"
 #include "report/explain/explain.h"

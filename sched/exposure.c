@@ -68,7 +68,8 @@ static double stride_of(const struct exposing *e, uint32_t reference, double lin
         return 0;
     for (uint32_t l = 0; seen && l < seen->n_levels; l++) {
         const struct pm_stride_level *level = &seen->levels[l];
-        if (level->stride_share < 0.5)
+        /* A run of which no end was seen has no shares. */
+        if (level->stride_share < 0.5 && level->count_share > 0)
             return 0;
         if (level->stride_bytes == 0)
             continue;

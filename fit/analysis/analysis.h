@@ -10,6 +10,7 @@
 #include "fit/analysis/explain/explain.h"
 #include "fit/analysis/flagged.h"
 #include "fit/analysis/hierarchy.h"
+#include "fit/analysis/lines/lines.h"
 #include "fit/analysis/model_rows.h"
 #include "fit/analysis/model_sum.h"
 #include "fit/analysis/ranking/ranking.h"

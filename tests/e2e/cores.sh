@@ -11,7 +11,7 @@ run() {
     local name=$1 sizes=$2 threads=$3
     shift 3
     pmodel run -q -o "$name.pmdb" -m sapphire-rapids --env 'OMP_NUM_THREADS={p}' -P "p=$threads" -P "N=$sizes" -- \
-        "./$name" '{N}' "$@" >/dev/null
+        "./$name" '{N}' "$@" >/dev/null 2>run.errors || cat run.errors
 }
 # report NAME SIZE THREADS OPTION...: the prediction as JSON.
 report() {

@@ -96,7 +96,7 @@ check "two has models" clean pmodel fit two.pmdb
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report explain diff compare scale plot html signature convolve roofline query export validate machines doctor; do
+for command in flags loops plan run instrument fit model report explain diff compare annotate scale plot html signature convolve roofline query export validate machines doctor; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -324,6 +324,11 @@ golden explain.counts_only.txt pmodel explain -m r12000 counts.pmdb
 golden explain.two.txt pmodel explain -m icelake-sp -P A=100,B=200 two.pmdb
 golden explain.asm.txt pmodel explain -m icelake-sp --asm --interpolate nest.pmdb triangle
 
+# ---- annotate ----------------------------------------------------------------------------------------
+
+formats annotate pmodel annotate -m r12000 nest.pmdb nest.c
+golden annotate.predicted.txt pmodel annotate -m r12000 -P N=96 --min-percent 5 nest.pmdb nest.c
+
 # ---- diff --------------------------------------------------------------------------------------------
 
 measure nest3 -m r12000 -P N=24,40 -- ./nest3 '{N}'
@@ -459,7 +464,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report explain diff compare scale plot html signature convolve roofline query export validate; do
+for command in loops plan run instrument fit model report explain annotate diff compare scale plot html signature convolve roofline query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done
@@ -556,6 +561,7 @@ golden error.explain.machine.txt pmodel explain nest.pmdb
 golden error.diff.mixed.txt pmodel diff -m r12000 nest.pmdb ./nest
 golden error.diff.machine.txt pmodel diff nest.pmdb nest3.pmdb
 golden error.diff.fields.txt pmodel diff -m r12000 --fields speed nest.pmdb nest3.pmdb
+golden error.annotate.file.txt pmodel annotate -m r12000 nest.pmdb nets.c
 golden error.compare.weight.txt pmodel compare -m r12000,itanium2 nest.pmdb:heavy
 golden error.compare.size.txt pmodel compare -m r12000,itanium2 nest.pmdb@M=3
 golden error.compare.machine.txt pmodel compare -m r12000 nest.pmdb

@@ -4,9 +4,9 @@
 
 cp "$TOP/bench/apps/heat/heat.c" .
 check "the program builds" gcc -O2 -g $(pmodel flags) -o heat heat.c -lm
-check "it is measured" pmodel run -q -o heat.pmdb -m icelake-sp -P N=12:28:4 -- ./heat '{N}' 2
+check "it is measured" pmodel run -q -o heat.pmdb -m icelake-sp,r12000 -P N=12:28:4 -- ./heat '{N}' 2
 check "models" pmodel fit heat.pmdb
-sed '/^tlb/,/}/d' "$TOP/machines/icelake-sp.conf" >no_tlb.conf
+sed '/^tlb/,/}/d' "$TOP/machines/r12000.conf" >no_tlb.conf
 
 # says NAME SENTENCE STATUS COMMAND...
 says() {
@@ -23,7 +23,12 @@ each() {
     says "validate --time: $1" "$2" "$3" pmodel validate --time -q -s heat.pmdb -m "$4" --repeat 1 --keep kept.pmdb -P N="$5" -- ./heat '{N}' 2
 }
 
-each "a size below the measured ones" "N=8 is below the smallest measured value, 12" 0 icelake-sp 8
+for command in "report heat.pmdb" "validate --time -q -s heat.pmdb --repeat 1 --keep kept.pmdb"; do
+    # shellcheck disable=SC2086 # several words
+    says "${command%% *}: a size below the measured ones" "N=8 is below the smallest measured value, 12" 0 \
+        pmodel $command -m icelake-sp -P N=8 $([ "${command%% *}" = report ] || echo -- ./heat '{N}' 2)
+done
+says "scale: a size below the measured ones" " 8 predicted below 1.5x" 0 pmodel scale heat.pmdb -m icelake-sp -P N=8,32
 each "no size" "N=0 is not a size: it must be above 0" 2 icelake-sp 0
 says "report: a size far beyond the measured ones" "is 35.7 times the largest measured value" 0 pmodel report heat.pmdb -m icelake-sp -P N=1000
 each "a line that was not measured" "were not measured with the block size of" 2 itanium2 40
