@@ -26,6 +26,7 @@ static const struct {
                "pmodel report heat.pmdb -m r12000 --tree --fields +L1/ki"},
     {"explain", "pmodel explain heat.pmdb step/4 -m r12000 -P N=256    # all of one loop"},
     {"diff", "pmodel diff before.pmdb after.pmdb -m r12000 -P N=256"},
+    {"annotate", "pmodel annotate heat.pmdb heat.c -m r12000 -P N=256    # the source, by line"},
     {"compare", "pmodel compare -m r12000,itanium2 heat.pmdb@N=64:2 cg.pmdb@N=32"},
     {"plot", "pmodel plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg"},
     {"html", "pmodel html -m r12000 -o heat.html heat.pmdb    # one page, for a browser"},

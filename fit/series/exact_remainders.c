@@ -197,12 +197,12 @@ char *pm_remainder_text(const struct pm_remainder_model *model, const char *name
     char *rest = text + at;
     size_t room = ROOM - at;
     if (model->kind == PM_REMAINDER_QUOTIENT)
-        snprintf(rest, room, "floor(%s/%u)", shifted, model->width);
+        snprintf(rest, room, "floor(%s/%d)", shifted, model->width);
     else if (model->kind == PM_REMAINDER_REST)
-        snprintf(rest, room, "(%s%%%u)", shifted, model->width);
+        snprintf(rest, room, "(%s%%%d)", shifted, model->width);
     else if (model->kind == PM_REMAINDER_ANY)
-        snprintf(rest, room, "min(1, %s%%%u)", shifted, model->width);
+        snprintf(rest, room, "min(1, %s%%%d)", shifted, model->width);
     else
-        snprintf(rest, room, "floor(%s%%%u/%u)", shifted, model->width, model->width / 2);
+        snprintf(rest, room, "floor(%s%%%d/%d)", shifted, model->width, model->width / 2);
     return text;
 }
