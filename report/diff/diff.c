@@ -288,16 +288,16 @@ static void add_levels(struct columns *columns, const struct pm_prediction *p) {
                    offsetof(struct diff_row, change.misses) + l * sizeof(double));
 }
 
-/* In a table only causes that changed anywhere. */
+/* Of a table, which has a SUM, only causes that are anywhere; NULL: all. */
 static void add_causes(struct columns *columns, const struct pm_prediction *p,
-                       const struct diff_row *sum, bool all) {
+                       const struct diff_row *sum) {
     for (int c = 0; c < PM_N_CAUSES; c++)
-        if (all || fabs(sum->before.causes[c]) + fabs(sum->after.causes[c]) > 0)
+        if (!sum || fabs(sum->before.causes[c]) + fabs(sum->after.causes[c]) > 0)
             add_change(columns, pm_sprintf("change_%s_seconds", pm_cause_name((enum pm_cause)c)),
                        pm_strdup(pm_cause_name((enum pm_cause)c)), PM_SECONDS,
                        offsetof(struct diff_row, change.causes) + (size_t)c * sizeof(double));
     for (size_t l = 0; l < p->n_levels; l++)
-        if (all || sum->before.level_causes[l] + sum->after.level_causes[l] > 0)
+        if (!sum || sum->before.level_causes[l] + sum->after.level_causes[l] > 0)
             add_change(columns, pm_sprintf("change_%s_seconds", p->level_names[l]),
                        pm_strdup(p->level_names[l]), PM_SECONDS,
                        offsetof(struct diff_row, change.level_causes) + l * sizeof(double));
@@ -319,7 +319,7 @@ static struct columns columns_of(const struct pm_diff_report *report, const stru
     if (report->counts)
         add_named(&columns, "change_entries change_iterations change_instructions change_accesses");
     if (report->causes)
-        add_causes(&columns, report->after.prediction, sum, false);
+        add_causes(&columns, report->after.prediction, sum);
     add_named(&columns, report->time ? "label source bound" : "label source");
     return columns;
 }
@@ -443,7 +443,7 @@ static void write_csv(FILE *out, const struct pm_diff_report *report,
                         "before_seconds after_seconds change_seconds relative_change "
                         "change_entries change_iterations change_instructions change_accesses");
     add_levels(&columns, report->after.prediction);
-    add_causes(&columns, report->after.prediction, NULL, true);
+    add_causes(&columns, report->after.prediction, NULL);
     struct pm_csv csv = {.out = out};
     pm_fields_csv_names(&csv, columns.fields);
     pm_csv_end_line(&csv);

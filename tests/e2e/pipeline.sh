@@ -33,9 +33,10 @@ check "a predicted time has bounds, of the whole and of each row" sh -c \
         | .level == 0.8 and .low_seconds <= .seconds and .seconds <= .high_seconds
         and ([.rows[] | select(.counted) | .low.self_seconds <= .self_seconds
               and .self_seconds <= .high.self_seconds] | all)' >/dev/null"
-check "a measured size has no interval" sh -c \
+check "the time of a measured size has an interval, its counts have none" sh -c \
     "pmodel report heat.pmdb -m r12000 -P N=64 --format json | jq -e '.predictions[0]
-        | .level == null and .low_seconds == null' >/dev/null"
+        | .level == 0.8 and .low_seconds <= .seconds and .seconds <= .high_seconds
+        and ([.rows[] | select(.counted) | .low.iterations == .iterations] | all)' >/dev/null"
 check "models are listed with bounds at twice the largest size" sh -c \
     "pmodel fit --models --format json heat.pmdb | jq -e '[.models[] | select(.formula) | .interval
         | .parameters.N == 128 and .level == 0.8

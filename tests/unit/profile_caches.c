@@ -7,9 +7,17 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "runtime/modules.h"
 #include "runtime/profile/state.h"
 #include "tests/truth/caches.h"
 #include "tests/unit/lru_stack.h"
+
+/* Instead of runtime/modules.c, which begins with the program. */
+struct pm_loaded_module pm_modules[PM_MAX_MODULES];
+struct pm_probe_reference *pm_references;
+struct pm_bundle *pm_bundles;
+uint32_t pm_n_references, pm_n_bundles, pm_n_groups;
+uint32_t *pm_reference_blocks;
 
 enum { LINE = 64, MOST = 3, ACCESSES = 60000 };
 

@@ -138,6 +138,7 @@ static void accesses_across_lines_take_their_unit_twice(void **state) {
     const double half = 0.5;
     struct pm_path_schedule within =
         schedule(&p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
+    pm_machine_free(p.machine);
     struct pm_path_schedule across =
         schedule(&p, SMALL("true", ""),
                  &(struct pm_schedule_options){.loop = SCOPE_INNER, .crossings = &half});
@@ -181,8 +182,10 @@ static void entries_of_a_short_loop_overlap(void **state) {
     add(&p, PM_OP_FP_ADD, 40, 40, 50);
     struct pm_path_schedule endless =
         schedule(&p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER});
+    pm_machine_free(p.machine);
     struct pm_path_schedule s = schedule(
         &p, SMALL("true", ""), &(struct pm_schedule_options){.loop = SCOPE_INNER, .trips = 4});
+    pm_machine_free(p.machine);
     struct pm_path_schedule waiting =
         schedule(&p, SMALL("true", "scheduler = 4\n"),
                  &(struct pm_schedule_options){.loop = SCOPE_INNER, .trips = 4});
@@ -206,9 +209,11 @@ static void a_wrong_branch_waits_for_its_load(void **state) {
     struct pm_schedule_options options = {.loop = SCOPE_INNER};
     double right = schedule(&p, SMALL("true", "mispredict_penalty = 10\n"), &options).cycles;
     options.wrong = &wrong;
+    pm_machine_free(p.machine);
     double half = schedule(&p, SMALL("true", "mispredict_penalty = 10\n"), &options).cycles;
     double latency = 50;
     options.load_latency_cycles = &latency;
+    pm_machine_free(p.machine);
     double late = schedule(&p, SMALL("true", "mispredict_penalty = 10\n"), &options).cycles;
     assert_true(half > right + 4 && half < right + 10);
     assert_true(late > half + 20);

@@ -72,7 +72,7 @@ static void patterns_ask_for_what_the_rule_says(void **state) {
     struct fixture *f = *state;
     add_pattern(f, SCOPE_I_VECTOR, SCOPE_K, true, PM_ADVICE_BLOCK, GROUP_U, 50);
     add_pattern(f, SCOPE_NORM_LOOP, SCOPE_J, false, PM_ADVICE_FUSE, GROUP_U, 30);
-    add_pattern(f, SCOPE_I_VECTOR, SCOPE_J, true, PM_ADVICE_BLOCK, GROUP_PICKED, 15);
+    add_pattern(f, SCOPE_I_VECTOR, SCOPE_J, true, PM_ADVICE_RENUMBER, GROUP_PICKED, 15);
     add_pattern(f, SCOPE_I_VECTOR, SCOPE_J, true, PM_ADVICE_BLOCK, GROUP_SPILLED, 5);
     suggest(f);
     assert_int_equal(f->found.n_list, 3);

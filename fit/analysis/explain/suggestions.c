@@ -36,15 +36,13 @@ static bool is_irregular(const struct pm_structure *structure, uint32_t group) {
 
 /* ---- reuse patterns -------------------------------------------------------------------------- */
 
-static enum pm_suggestion_kind kind_of(const struct pm_structure *structure,
-                                       const struct pm_carried_row *row) {
+static enum pm_suggestion_kind kind_of(const struct pm_carried_row *row) {
     static const enum pm_suggestion_kind kinds[PM_N_ADVICE] = {
         [PM_ADVICE_BLOCK] = PM_TRY_INTERCHANGE, [PM_ADVICE_REORDER] = PM_TRY_STRIDE,
-        [PM_ADVICE_FUSE] = PM_TRY_FUSE,         [PM_ADVICE_SKEW] = PM_TRY_SKEW,
-        [PM_ADVICE_CALLS] = PM_TRY_JOIN_CALLS,
+        [PM_ADVICE_RENUMBER] = PM_TRY_SORT,     [PM_ADVICE_FUSE] = PM_TRY_FUSE,
+        [PM_ADVICE_SKEW] = PM_TRY_SKEW,         [PM_ADVICE_CALLS] = PM_TRY_JOIN_CALLS,
     };
-    bool comes_back = row->advice == PM_ADVICE_BLOCK || row->advice == PM_ADVICE_REORDER;
-    return comes_back && is_irregular(structure, row->group) ? PM_TRY_SORT : kinds[row->advice];
+    return kinds[row->advice];
 }
 
 /* Do patterns ask for the same change? */
@@ -76,8 +74,7 @@ static void add_patterns(const struct pm_structure *structure, uint32_t scope,
         const struct pm_carried_row *row = &carried->rows[i];
         if (row->destination.scope == scope && row->advice != PM_ADVICE_NONE &&
             is_of_program(structure, row->group))
-            add_pattern(suggestions, kind_of(structure, row),
-                        row->cycles / all * self->memory_cycles, row);
+            add_pattern(suggestions, kind_of(row), row->cycles / all * self->memory_cycles, row);
     }
 }
 
