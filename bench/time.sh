@@ -114,8 +114,11 @@ is_missing() {
 # What today's models say beside the clock's figures of all rounds, NAME KIND: the latter are as `pmodel report --format json`
 # has them, so that the store and the machine can be other ones than they were.
 judge_case() {
-    local name=$1 kind=$2
-    jq -s -c -L "$here" --arg name "$name" --arg kind "$kind" 'include "time"; join_rounds($name; $kind)' \
+    local name=$1 kind=$2 simple
+    simple=$(pmodel report --time simple -m "$folder/host.conf" -P "N=$(size_value "$name" "$kind")" --format json \
+        "$folder/$name.$kind.pmdb" | jq '.predictions[0].seconds')
+    jq -s -c -L "$here" --arg name "$name" --arg kind "$kind" --argjson simple "$simple" 'include "time"; join_rounds($name; $kind)
+        | . + {simple_error: ($simple / .rows[0].measured_seconds - 1)}' \
         "$folder/$name.$kind".round.* >"$folder/$name.$kind.json"
 }
 

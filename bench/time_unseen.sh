@@ -12,7 +12,9 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=bench/lib.sh
 . "$here/lib.sh"
-TOP=$here/.. # for what is sourced
+TOP=$here/.. TMP=$BUILD/time/unseen # for what is sourced
+mkdir -p "$TMP"
+fail() { say "$1"; exit 1; }
 # shellcheck source=tests/real/real.bash
 . "$TOP/tests/real/real.bash"
 # shellcheck source=tests/real/programs.bash
