@@ -32,7 +32,7 @@ struct pm_estimate pm_measure_store_forwarding(struct pm_clock *clock) {
         {"vmovupd xmmword ptr [rbp + 320], xmm0", "vmovupd xmm0, xmmword ptr [rdi + 6464]"},
     };
     static const char multiply[] = "vmulsd xmm0, xmm0, xmm0";
-    static const char *const chain[] = {multiply, multiply, multiply, ways[2][0], ways[2][1]};
+    const char *const chain[] = {multiply, multiply, multiply, ways[2][0], ways[2][1]};
     enum { N_WAYS = sizeof ways / sizeof *ways };
     struct pm_estimate range = pm_estimate_unknown();
     for (int way = 0; way < N_WAYS; way++) {
