@@ -180,6 +180,15 @@ int pm_read_percent(const struct pm_option_use *use) {
     return 0;
 }
 
+int pm_read_drawn_format(const struct pm_option_use *use) {
+    struct pm_drawn_format *drawn = use->to;
+    *drawn->svg = strcmp(use->value, "svg") == 0;
+    if (*drawn->svg || pm_report_format_from_name(use->value, drawn->format))
+        return 0;
+    return pm_usage_error(use->command, "--format is table, json, csv or svg, not \"%s\"",
+                          use->value);
+}
+
 int pm_read_time_model(const struct pm_option_use *use) {
     enum pm_time_model *model = use->to;
     if (strcmp(use->value, "window") == 0)

@@ -88,6 +88,13 @@ int pm_read_percent(const struct pm_option_use *use);     /* double, 0 to 100 */
 int pm_read_time_model(const struct pm_option_use *use);  /* enum pm_time_model (sched/sched.h) */
 int pm_read_dependences(const struct pm_option_use *use); /* enum pm_unknown_dependences */
 
+/* --format of a command that draws, too. */
+struct pm_drawn_format {
+    enum pm_report_format *format;
+    bool *svg;
+};
+int pm_read_drawn_format(const struct pm_option_use *use); /* struct pm_drawn_format */
+
 /* -P NAME=VALUE[,NAME=VALUE]..., for PM_OPTION_ADD; TO: struct pm_parameters. */
 bool pm_add_parameters(void *to, char *value, struct pm_error *err);
 

@@ -360,23 +360,16 @@ static bool scale(struct request *request, struct pm_error *err) {
     return ok;
 }
 
-static int read_format(const struct pm_option_use *use) {
-    struct request *request = use->to;
-    request->svg = strcmp(use->value, "svg") == 0;
-    if (request->svg || pm_report_format_from_name(use->value, &request->options.format))
-        return 0;
-    return pm_usage_error("scale", "--format is table, json, csv or svg, not \"%s\"", use->value);
-}
-
 int pm_cmd_scale(int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
+    struct pm_drawn_format drawn = {&request.options.format, &request.svg};
     const struct pm_option options[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_TEXT("per", 0, &request.per),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("format", 0, read_format, &request),
+        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
         PM_OPTION_FLAG("wide", 0, &request.options.wide),
         {0},
     };

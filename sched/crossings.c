@@ -12,40 +12,30 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/base/base.h"
 #include "sched/schedule.h"
 
 /* What compilers align numbers to. */
 static const double least_alignment = 8;
-
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static double share_unknown(double size, double line) {
     return fmax(0, fmin(size, line) - fmin(size, least_alignment)) / line;
 }
 
 static double crossing_share(const struct pm_reference_strides *strides, bool is_measured,
-                             double size, uint64_t line) {
-    if (size > (double)line)
+                             uint32_t size, uint64_t line) {
+    if (size > line)
         return 1;
     if (!strides || !(is_measured || strides->page_known))
         return share_unknown(size, (double)line);
-    uint64_t step = line, crossing = 0;
+    uint64_t step = line;
     for (uint32_t l = 0; l < strides->n_levels; l++) {
         double stride = fabs(strides->levels[l].stride_bytes);
         if (stride >= 1 && stride < 1e15)
-            step = common_divisor(step, (uint64_t)llround(stride));
+            step = pm_greatest_divisor(step, (uint64_t)llround(stride));
     }
     uint64_t first = (uint64_t)llround(fmod(strides->lowest, (double)line));
-    for (uint64_t place = first % step; place < line; place += step)
-        crossing += (double)place + size > (double)line;
-    return (double)(crossing * step) / (double)line;
+    return pm_share_across(first, step, size, line);
 }
 
 void pm_crossings_of_path(const struct pm_structure *structure, const struct pm_profile *profile,

@@ -31,9 +31,6 @@
 /* Misses that are rarer come too seldom in a simulation; each waits for what the window does not
    hide of it. */
 static const double rare_share = 1.0 / 128;
-/* What prefetchers hide of a stream's misses where the machine file does not say it; probes of Zen
-   4, Zen 5 and a Redwood Cove found 0.85 to 0.96. */
-static const double usual_cover = 0.9;
 /* Lines of a run before a prefetcher follows it. */
 static const double training_lines = 2;
 
@@ -91,15 +88,8 @@ static double stride_of(const struct exposing *e, uint32_t reference, double lin
 /* The share of a miss of REFERENCE that prefetchers hide. */
 static double covered_share(const struct exposing *e, uint32_t reference) {
     double line = (double)e->machine->levels[0].block_bytes, run_lines;
-    double stride = stride_of(e, reference, line, &run_lines), most = 0;
-    double step = fmax(fabs(stride), line);
-    for (size_t i = 0; i < e->machine->n_prefetchers && stride != 0; i++) {
-        const struct pm_prefetcher *p = &e->machine->prefetchers[i];
-        if (step > (double)p->max_stride_bytes || step < (double)p->min_stride_bytes)
-            continue;
-        most = fmax(most, p->covers > 0 ? p->covers : usual_cover);
-    }
-    return most * fmax(0, 1 - training_lines / run_lines);
+    double stride = fabs(stride_of(e, reference, line, &run_lines));
+    return pm_prefetched_share(e->machine, stride, line) * fmax(0, 1 - training_lines / run_lines);
 }
 
 /* ---- the loads of a path --------------------------------------------------------------------- */

@@ -4,26 +4,16 @@
    does, one never. */
 #include "binlift/bound/bound.h"
 #include "binlift/code/code.h"
+#include "core/base/base.h"
 
 #include <stdlib.h>
 
 enum { LINE = 64 };
 
-static int64_t greatest_divisor(int64_t a, int64_t b) {
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* Of the accesses to BYTES at ADDRESS, and every STEP bytes from there, which share does? */
 static double share_across(uint64_t address, int64_t step, uint32_t bytes) {
-    uint64_t apart = (uint64_t)greatest_divisor(LINE, step % LINE), n = 0;
-    for (uint64_t at = address % apart; at < LINE; at += apart)
-        n += at + bytes > LINE;
-    return (double)n * (double)apart / LINE;
+    uint64_t apart = pm_greatest_divisor(LINE, (uint64_t)llabs(step % LINE));
+    return pm_share_across(address, apart, bytes, LINE);
 }
 
 static const struct pm_reference *reference_of(const struct pm_lifted *lifted,

@@ -83,23 +83,15 @@ static bool roofline(const struct request *request, char *const *paths, size_t n
     return ok;
 }
 
-static int read_format(const struct pm_option_use *use) {
-    struct request *request = use->to;
-    request->svg = strcmp(use->value, "svg") == 0;
-    if (request->svg || pm_report_format_from_name(use->value, &request->options.format))
-        return 0;
-    return pm_usage_error("roofline", "--format is table, json, csv or svg, not \"%s\"",
-                          use->value);
-}
-
 int pm_cmd_roofline(int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
+    struct pm_drawn_format drawn = {&request.options.format, &request.svg};
     const struct pm_option options[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("format", 0, read_format, &request),
+        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
         PM_OPTION_FLAG("wide", 0, &request.options.wide),
         {0},
     };

@@ -404,5 +404,9 @@ uint64_t pm_level_sets(const struct pm_level *level);
 bool pm_level_needs_short_distances(const struct pm_level *level);
 /* Index of the cache farthest from the core. */
 size_t pm_last_cache(const struct pm_machine *machine);
+/* The share of a miss that prefetchers hide of a stream with STRIDE_BYTES (0 or more; 0: none) that
+   goes from line to line of LINE_BYTES. */
+double pm_prefetched_share(const struct pm_machine *machine, double stride_bytes,
+                           double line_bytes);
 
 #endif

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/base.h"
 #include "fit/sets/private.h"
 
 enum {
@@ -100,18 +101,9 @@ static void convolve_random(const struct pm_conflicts *conflicts, double *sum, d
     convolve(sum, p, conflicts->steps);
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static uint64_t gcd_of_strides(const struct pm_window_cluster *cluster, uint64_t with) {
     for (uint32_t i = 0; i < cluster->n_strides; i++)
-        with = gcd(with, (uint64_t)llabs(cluster->strides[i]));
+        with = pm_greatest_divisor(with, (uint64_t)llabs(cluster->strides[i]));
     return with;
 }
 
@@ -125,11 +117,11 @@ static uint64_t known_classes(const struct pm_conflicts *conflicts,
     if (!move_together)
         bytes = gcd_of_strides(a, gcd_of_strides(b, bytes));
     if (a->space != b->space)
-        bytes = a->page_known && b->page_known ? gcd(bytes, PAGE_BYTES) : 1;
+        bytes = a->page_known && b->page_known ? pm_greatest_divisor(bytes, PAGE_BYTES) : 1;
     if (bytes % conflicts->block_bytes)
         return 1;
     uint64_t classes = bytes / conflicts->block_bytes;
-    return classes > MOST_CLASSES ? gcd(classes, MOST_CLASSES) : classes;
+    return classes > MOST_CLASSES ? pm_greatest_divisor(classes, MOST_CLASSES) : classes;
 }
 
 /* Adds the blocks FIRST … LAST to the sets that they are in. */
@@ -271,7 +263,8 @@ static const struct others *others_of(const struct pm_conflicts *conflicts, size
         classes[o] = c < n && o != c && !conflicts->is_small[o]
                          ? known_classes(conflicts, &clusters[c], &clusters[o])
                          : 1;
-        others->n_classes = others->n_classes / gcd(others->n_classes, classes[o]) * classes[o];
+        others->n_classes =
+            others->n_classes / pm_greatest_divisor(others->n_classes, classes[o]) * classes[o];
     }
     others->p = pm_alloc(others->n_classes * places, sizeof *others->p);
     for (uint64_t k = 0; k < others->n_classes; k++)

@@ -28,8 +28,6 @@ enum { FIRST_BYTES = 1024, LEAST_LAST_BYTES = 32 << 20, LAST_CACHES = 4 };
 
 static const double strides[] = {8, 16, 32, 64, 128, 0};
 enum { N_STRIDES = sizeof strides / sizeof *strides };
-/* Where the file does not say it, as for time with misses (exposure.c). */
-static const double usual_cover = 0.9;
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
@@ -76,24 +74,14 @@ static double bandwidth_behind(const struct pm_machine *machine, size_t l, bool 
     return writes && written > 0 ? written : machine->memory_bandwidth_bytes_per_cycle;
 }
 
-/* What prefetchers hide of a miss at STRIDE. */
-static double covered(const struct pm_machine *machine, double stride, double line) {
-    double most = 0, step = fmax(stride, line);
-    for (size_t i = 0; i < machine->n_prefetchers && stride > 0; i++) {
-        const struct pm_prefetcher *p = &machine->prefetchers[i];
-        if (step >= (double)p->min_stride_bytes && step <= (double)p->max_stride_bytes)
-            most = fmax(most, p->covers > 0 ? p->covers : usual_cover);
-    }
-    return most;
-}
-
 /* Of a miss of LEVEL. */
 static double miss_cycles(const struct pm_machine *machine, size_t l, bool writes, double stride) {
     const struct pm_level *level = &machine->levels[l];
     double line = (double)level->block_bytes;
     double bandwidth = bandwidth_behind(machine, l, writes);
     double paid = level->misses_in_flight > 0 ? 1.0 / level->misses_in_flight : level->exposed;
-    double wait = level->miss_penalty_cycles * (1 - covered(machine, stride, line)) * paid;
+    double wait =
+        level->miss_penalty_cycles * (1 - pm_prefetched_share(machine, stride, line)) * paid;
     return fmax(wait, bandwidth > 0 ? line / bandwidth : 0);
 }
 

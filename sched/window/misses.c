@@ -8,12 +8,14 @@
 
 #include <math.h>
 
-static const double golden_ratio = 0.6180339887498949;
+double pm_even_place(double number, double phase) {
+    double place = number * PM_GOLDEN_RATIO + phase;
+    return place - floor(place);
+}
 
 double pm_load_begun(struct pm_misses_under_way *misses, const struct pm_load_misses *load,
                      unsigned iteration, double begun) {
-    double place = iteration * golden_ratio + load->phase, more = 0;
-    place -= floor(place);
+    double place = pm_even_place(iteration, load->phase), more = 0;
     for (size_t l = 0; l < misses->n_levels; l++) {
         if (place >= load->share[l])
             continue;

@@ -15,6 +15,11 @@ struct pm_load_misses {
     double phase; /* 0…1: loads of one phase miss together, as streams side by side do */
 };
 
+#define PM_GOLDEN_RATIO 0.6180339887498949
+/* A place between 0 and 1 for each NUMBER, spread as evenly as can be: so many of them are below a
+   share as the share says. */
+double pm_even_place(double number, double phase);
+
 enum { PM_MOST_IN_FLIGHT = 128 };
 
 struct pm_misses_under_way {

@@ -33,8 +33,6 @@ enum {
     HISTORY = 32, /* iterations that waits reach back, a power of two above the longest distance */
 };
 
-static const double golden_ratio = 0.6180339887498949;
-
 /* As fmax and ceil, but in line: this is where the time goes. */
 static inline double later(double a, double b) { return a > b ? a : b; }
 static inline int64_t next_cycle(double cycle) {
@@ -285,19 +283,13 @@ static double operands_ready(const struct core *core, const struct pm_node *node
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-/* In such iterations, spread as evenly as can be (misses.c), that a SHARE of them is wrong. */
-static bool falls_on(double number, double phase, double share) {
-    double place = number * golden_ratio + phase;
-    return place - floor(place) < share;
-}
-
 static bool is_wrong(const struct core *core, const struct pm_node *node, unsigned iteration) {
     const struct pm_wrong_branch *wrong = &core->limits->wrong[node->step];
     double trips = core->limits->trips;
-    if (falls_on(iteration, golden_ratio * node->step, wrong->of_data))
+    if (pm_even_place(iteration, PM_GOLDEN_RATIO * node->step) < wrong->of_data)
         return true;
     bool is_last = trips > 0 && iteration + 1 >= core->n_entries * trips;
-    return is_last && falls_on(core->n_entries, 0, wrong->of_exits);
+    return is_last && pm_even_place(core->n_entries, 0) < wrong->of_exits;
 }
 
 /* When the iteration's last node is retired. */
