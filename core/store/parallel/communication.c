@@ -109,13 +109,11 @@ static void bind_count(sqlite3_stmt *s, const struct pm_event_count *count, uint
     sqlite3_bind_int64(s, 15, (int64_t)count->n);
 }
 
-static bool put_counts(struct pm_store *store, int64_t run, const struct pm_communication *of,
-                       struct pm_error *err) {
-    uint32_t *paths = NULL;
-    if (!pm_store_put_call_paths(store, &of->paths, &paths, err)) {
-        free(paths);
+static bool put_counts(struct pm_store *store, int64_t run, const struct pm_structure *structure,
+                       const struct pm_communication *of, struct pm_error *err) {
+    uint32_t *paths = pm_store_put_call_paths(store, structure, &of->paths, err);
+    if (!paths)
         return false;
-    }
     sqlite3_stmt *s = pm_store_prepare(
         store,
         "INSERT INTO communication (run, id, process, thread, path, operation, partner, source,"
@@ -171,7 +169,8 @@ static bool put_traces(struct pm_store *store, int64_t run, const struct pm_comm
     return ok;
 }
 
-bool pm_store_put_communication(struct pm_store *store, const struct pm_parameters *parameters,
+bool pm_store_put_communication(struct pm_store *store, const struct pm_structure *structure,
+                                const struct pm_parameters *parameters,
                                 const struct pm_communication *communication,
                                 struct pm_error *err) {
     if (!pm_store_begin(store, err))
@@ -183,7 +182,7 @@ bool pm_store_put_communication(struct pm_store *store, const struct pm_paramete
          put_whole(store, run, communication->n_lost, err) &&
          put_communicators(store, run, communication, err) &&
          put_request_lists(store, run, communication, err) &&
-         put_counts(store, run, communication, err) && put_traces(store, run, communication, err);
+         put_counts(store, run, structure, communication, err) && put_traces(store, run, communication, err);
     return pm_store_end(store, ok, err);
 }
 
@@ -290,7 +289,7 @@ static bool add_whole(sqlite3_stmt *s, struct pm_communication *to) {
 
 static bool read_all(struct pm_store *store, int64_t run, struct pm_communication *to,
                      struct pm_error *err) {
-    return pm_store_read_call_paths(store, &to->paths, err) &&
+    return pm_store_call_paths(store, &to->paths, err) &&
            read_rows(store, "SELECT lost FROM communication_of_run WHERE run = ?", run, to,
                      add_whole, err) &&
            read_rows(store,
