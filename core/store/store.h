@@ -57,6 +57,15 @@
        not zero)
      merged    (run, block_bytes, PRIMARY KEY (run, block_bytes)) WITHOUT ROWID
        (block sizes of the run of which distances below 16 are one bin, and were so while it ran)
+     communication_of_run (run INTEGER PRIMARY KEY, lost)
+     communicator (run, number, size, made_by TEXT, members BLOB, remote BLOB)
+     request_list (run, id, numbers BLOB)
+     communication (run, id, process, thread, path, operation TEXT, partner, source, communicator,
+                tag, source_tag, bytes_sent, bytes_received, requests, n)
+     trace     (run, process, thread, events, lost, data BLOB)
+       (core/communication/communication.h; of runs of MPI programs; bytes that are not known are
+       NULL, partners that are none have the negative numbers of the header; of an event in a trace
+       the id of its row)
      call_path (id INTEGER PRIMARY KEY, parent, module, return_address, scope, callee TEXT)
        (core/call_paths/call_paths.h; of all runs: a path has one number in the store)
      interval_kind (id INTEGER PRIMARY KEY, begin, end, UNIQUE (begin, end))     call paths
@@ -84,6 +93,7 @@
 #include "core/block_profile/block_profile.h"
 #include "core/bounds/bounds.h"
 #include "core/builds/builds.h"
+#include "core/communication/communication.h"
 #include "core/call_paths/call_paths.h"
 #include "core/intervals/intervals.h"
 #include "core/model.h"
@@ -250,6 +260,19 @@ bool pm_store_put_block_profile(struct pm_store *store, const struct pm_paramete
 /* NULL without error text if the run has none.  Not yet compared with a structure
    (pm_block_profile_fits). */
 struct pm_block_profile *pm_store_block_profile(struct pm_store *store,
+                                                const struct pm_parameters *parameters,
+                                                struct pm_error *err);
+
+/* Communication of the run with exactly PARAMETERS; what is there already is replaced.  The run
+   must be there: a new one comes without.  The paths become the store's. */
+bool pm_store_put_communication(struct pm_store *store, const struct pm_structure *structure,
+                                const struct pm_parameters *parameters,
+                                const struct pm_communication *communication, struct pm_error *err);
+/* *FOUND: whether the communication of that run was traced, even if there was none. */
+bool pm_store_has_communication(struct pm_store *store, const struct pm_parameters *parameters,
+                                bool *found, struct pm_error *err);
+/* NULL without error text if it was not traced.  Its paths are those of the store. */
+struct pm_communication *pm_store_communication(struct pm_store *store,
                                                 const struct pm_parameters *parameters,
                                                 struct pm_error *err);
 
