@@ -54,6 +54,10 @@ bool pm_store_put_thread_edges(struct pm_store *store, int64_t run,
                                const struct pm_streams *streams, size_t n_edges,
                                struct pm_error *err);
 
+/* parallel/ranks.c: added to RANKS, without roles. */
+bool pm_store_ranks_of_run(struct pm_store *store, int64_t run, struct pm_ranks *ranks,
+                           struct pm_error *err);
+
 /* dirty.c: stores by dirty distance, where there are any. */
 bool pm_store_put_dirty(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                         struct pm_error *err);

@@ -322,6 +322,7 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         pm_store_remove_rows(store, "strides", run, err) &&
         pm_store_remove_rows(store, "dirty", run, err) &&
         pm_store_remove_rows(store, "thread_edges", run, err) &&
+        pm_store_remove_rows(store, "rank", run, err) &&
         pm_store_remove_rows(store, "bounds", run, err) &&
         pm_store_remove_rows(store, "nest_bound", run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)

@@ -55,6 +55,9 @@
      block_misses (run, block, level, misses REAL, PRIMARY KEY (run, block, level)) WITHOUT ROWID
        (core/block_profile/block_profile.h; of runs that were made with --profile; misses that are
        not zero)
+     rank      (run, process, rank, size, host TEXT, role TEXT, member_of INTEGER, tolerance REAL,
+                PRIMARY KEY (run, process)) WITHOUT ROWID
+       (core/ranks/ranks.h; of runs of MPI programs)
      merged    (run, block_bytes, PRIMARY KEY (run, block_bytes)) WITHOUT ROWID
        (block sizes of the run of which distances below 16 are one bin, and were so while it ran)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
@@ -79,6 +82,7 @@
 #include "core/parameters.h"
 #include "core/base/base.h"
 #include "core/profile.h"
+#include "core/ranks/ranks.h"
 #include "core/reuse_patterns.h"
 #include "core/streams.h"
 #include "core/structure/structure.h"
@@ -197,6 +201,11 @@ void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
    Counts are as measured: of builds that differ, also of what is not in all of them. */
 bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
                            size_t n_edges, struct pm_streams *streams, struct pm_error *err);
+
+/* The ranks of the run with exactly PARAMETERS, without their roles; what is there already is
+   replaced.  None, or no such run: nothing happens. */
+bool pm_store_put_ranks(struct pm_store *store, const struct pm_parameters *parameters,
+                        const struct pm_ranks *ranks, struct pm_error *err);
 
 /* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were
    touched (by the first of them; all of a run do, or none). */
