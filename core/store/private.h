@@ -130,6 +130,16 @@ bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile 
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
 
+/* call_paths.c: of all runs.  *IDS: what each path is in the store, owned by the caller, also after
+   an error. */
+bool pm_store_put_call_paths(struct pm_store *store, const struct pm_call_paths *paths,
+                             uint32_t **ids, struct pm_error *err);
+bool pm_store_read_call_paths(struct pm_store *store, struct pm_call_paths *paths,
+                              struct pm_error *err);
+
+/* parallel/communication.c: that of a run that is about to go. */
+bool pm_store_remove_communication(struct pm_store *store, int64_t run, struct pm_error *err);
+
 /* block_profiles.c: that of a run that is about to go. */
 bool pm_store_remove_block_profile(struct pm_store *store, int64_t run, struct pm_error *err);
 

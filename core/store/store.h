@@ -60,6 +60,15 @@
        (core/ranks/ranks.h; of runs of MPI programs)
      merged    (run, block_bytes, PRIMARY KEY (run, block_bytes)) WITHOUT ROWID
        (block sizes of the run of which distances below 16 are one bin, and were so while it ran)
+     communication_of_run (run INTEGER PRIMARY KEY, lost)
+     communicator (run, number, size, made_by TEXT, members BLOB, remote BLOB)
+     request_list (run, id, numbers BLOB)
+     communication (run, id, process, thread, path, operation TEXT, partner, source, communicator,
+                tag, source_tag, bytes_sent, bytes_received, requests, n)
+     trace     (run, process, thread, events, lost, data BLOB)
+       (core/communication/communication.h; of runs of MPI programs; bytes that are not known are
+       NULL, partners that are none have the negative numbers of the header; of an event in a trace
+       the id of its row)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
@@ -78,6 +87,7 @@
 #include "core/block_profile/block_profile.h"
 #include "core/bounds/bounds.h"
 #include "core/builds/builds.h"
+#include "core/communication/communication.h"
 #include "core/model.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
@@ -248,6 +258,18 @@ bool pm_store_put_block_profile(struct pm_store *store, const struct pm_paramete
 /* NULL without error text if the run has none.  Not yet compared with a structure
    (pm_block_profile_fits). */
 struct pm_block_profile *pm_store_block_profile(struct pm_store *store,
+                                                const struct pm_parameters *parameters,
+                                                struct pm_error *err);
+
+/* Communication of the run with exactly PARAMETERS; what is there already is replaced.  The run
+   must be there: a new one comes without.  The paths become the store's. */
+bool pm_store_put_communication(struct pm_store *store, const struct pm_parameters *parameters,
+                                const struct pm_communication *communication, struct pm_error *err);
+/* *FOUND: whether the communication of that run was traced, even if there was none. */
+bool pm_store_has_communication(struct pm_store *store, const struct pm_parameters *parameters,
+                                bool *found, struct pm_error *err);
+/* NULL without error text if it was not traced.  Its paths are those of the store. */
+struct pm_communication *pm_store_communication(struct pm_store *store,
                                                 const struct pm_parameters *parameters,
                                                 struct pm_error *err);
 
