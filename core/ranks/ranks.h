@@ -61,6 +61,27 @@ char *pm_ranks_text(const struct pm_ranks *ranks, uint32_t role, uint32_t group)
 /* "7", "4–7, 9": ranks below SIZE that none of RANKS is, or NULL; owned by the caller. */
 char *pm_ranks_missing(const struct pm_ranks *ranks);
 
+/* ---- roles (roles.c) ------------------------------------------------------------------------- */
+
+/* What a rank of a run does in the communication. */
+struct pm_rank_deeds {
+    size_t run; /* ordinal */
+    uint32_t rank, size;
+    PM_ARRAY(uint32_t, paths); /* at which it has partners, of the store; a set, ascending */
+    uint32_t n_partners;       /* ranks that it sends to or receives from */
+    uint32_t role;             /* what comes out */
+};
+
+/* Adds to TO the roles that N ranks of all runs, run by run, have, and says which each of them has.  Ranks of
+   grids are called after the number of their partners: corner, edge, inside; else first and last,
+   alone (no partners), all (there is one role), role-1 ….  Several of one name get numbers. */
+void pm_ranks_find_roles(struct pm_rank_deeds *deeds, size_t n, struct pm_ranks *to);
+
+/* The role called NAME; PM_NONE with a sentence that names the known ones. */
+uint32_t pm_ranks_role(const struct pm_ranks *ranks, const char *name, struct pm_error *err);
+
+/* ---- groups (groups.c) ----------------------------------------------------------------------- */
+
 /* What the process took of each edge, out of the THREADS of a run (pm_streams.counts), into COUNTS,
    which it is added to; WHOLE, what the run did, where it has no threads (there was one). */
 void pm_ranks_add_edges(const struct pm_streams *threads, const double *whole, size_t n_edges,
