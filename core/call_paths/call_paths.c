@@ -82,17 +82,12 @@ uint32_t pm_call_path_block(const struct pm_structure *structure, const struct p
     if (path == PM_NO_PATH)
         return PM_NONE;
     const struct pm_call_site *site = &paths->sites[path];
-    for (uint32_t p = 0; p < structure->n_parts; p++) {
-        const struct pm_part *part = &structure->parts[p];
-        const struct pm_routine *routine = &structure->routines[part->routine];
-        if (routine->module != site->module || site->return_address <= part->address ||
-            site->return_address > part->address + part->size_bytes)
-            continue;
-        for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++)
-            if (structure->blocks[b].address < site->return_address &&
-                site->return_address <=
-                    structure->blocks[b].address + structure->blocks[b].size_bytes)
-                return b;
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block *block = &structure->blocks[b];
+        if (block->address < site->return_address &&
+            site->return_address <= block->address + block->size_bytes &&
+            structure->routines[block->routine].module == site->module)
+            return b;
     }
     return PM_NONE;
 }

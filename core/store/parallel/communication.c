@@ -111,11 +111,13 @@ static void bind_count(sqlite3_stmt *s, const struct pm_event_count *count, uint
 
 static bool put_counts(struct pm_store *store, int64_t run, const struct pm_communication *of,
                        struct pm_error *err) {
-    uint32_t *paths = NULL;
-    if (!pm_store_put_call_paths(store, &of->paths, &paths, err)) {
-        free(paths);
+    struct pm_structure *structure = pm_store_structure(store, err);
+    uint32_t *paths =
+        structure ? pm_store_put_call_paths(store, structure, &of->paths, err) : NULL;
+    if (structure)
+        pm_structure_free(structure);
+    if (!paths)
         return false;
-    }
     sqlite3_stmt *s = pm_store_prepare(
         store,
         "INSERT INTO communication (run, id, process, thread, path, operation, partner, source,"
@@ -174,6 +176,7 @@ static bool put_traces(struct pm_store *store, int64_t run, const struct pm_comm
 bool pm_store_put_communication(struct pm_store *store, const struct pm_parameters *parameters,
                                 const struct pm_communication *communication,
                                 struct pm_error *err) {
+    pm_store_forget_roles(store);
     if (!pm_store_begin(store, err))
         return false;
     int64_t run = pm_store_find_run(store, parameters, err);
@@ -290,7 +293,7 @@ static bool add_whole(sqlite3_stmt *s, struct pm_communication *to) {
 
 static bool read_all(struct pm_store *store, int64_t run, struct pm_communication *to,
                      struct pm_error *err) {
-    return pm_store_read_call_paths(store, &to->paths, err) &&
+    return pm_store_call_paths(store, &to->paths, err) &&
            read_rows(store, "SELECT lost FROM communication_of_run WHERE run = ?", run, to,
                      add_whole, err) &&
            read_rows(store,

@@ -26,6 +26,7 @@ bool pm_store_put_ranks(struct pm_store *store, const struct pm_parameters *para
     int64_t run = ranks->n_ranks ? pm_store_find_run(store, parameters, err) : 0;
     if (run <= 0)
         return run == 0;
+    pm_store_forget_roles(store);
     if (!pm_store_begin(store, err))
         return false;
     bool ok = pm_store_run_sql(store, schema, err) && pm_store_remove_rows(store, "rank", run, err);
