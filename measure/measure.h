@@ -53,6 +53,7 @@ struct pm_measure_request {
     unsigned timeout_seconds; /* 0: none */
     unsigned
         checkpoint_seconds;   /* how often a process writes what it measured until then; 0: never */
+    double rank_tolerance_percent; /* of groups of ranks (core/ranks/ranks.h) */
     bool keep_partial;        /* also a run that did not come to its end */
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */

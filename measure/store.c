@@ -84,6 +84,8 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
                                ingested->inexact, structure->n_routines, err) &&
               pm_store_put_formulas(session->store, &ingested->profile->parameters,
                                     &session->request->formulas, err) &&
+              pm_store_put_ranks(session->store, &ingested->profile->parameters, &ingested->ranks,
+                                 err) &&
               (!ingested->patterns ||
                pm_store_put_patterns(session->store, &ingested->profile->parameters,
                                      ingested->patterns, err));
