@@ -28,6 +28,7 @@
 
 enum { LEAST_SIZE = 2, MOST_SIZE = 1288, DEFAULT_STEPS = 25, MOST_STEPS = 1000000 };
 enum { COUPLINGS = 2 };
+enum { NOBODY = -1 };
 enum {
     UPWARD = 1,
     DOWNWARD = 2
@@ -44,7 +45,7 @@ struct share {
     int n, plane;             /* points of an edge, and of a plane */
     int first, end;           /* planes */
     int rows;                 /* of the matrix */
-    int rank, before, behind; /* processes; MPI_PROC_NULL where there is no neighbour */
+    int rank, before, behind; /* processes; NOBODY where there is no neighbour */
 };
 
 /* The rows of a process; row r has the entries start[r] .. start[r + 1] - 1, in ascending columns,
@@ -133,8 +134,8 @@ static struct share take_share(int n, int skew) {
     share.first = (int)((long)(n - skew) * share.rank / processes);
     share.end = last ? n : (int)((long)(n - skew) * (share.rank + 1) / processes);
     share.rows = (share.end - share.first) * share.plane;
-    share.before = share.rank > 0 ? share.rank - 1 : MPI_PROC_NULL;
-    share.behind = last ? MPI_PROC_NULL : share.rank + 1;
+    share.before = share.rank > 0 ? share.rank - 1 : NOBODY;
+    share.behind = last ? NOBODY : share.rank + 1;
     return share;
 }
 
@@ -279,13 +280,17 @@ static void exchange(const struct share *share, double *vector) {
     MPI_Request requests[4];
     MPI_Status statuses[4];
     double *own = vector + share->plane, *end = own + share->rows;
-    MPI_Irecv(vector, share->plane, MPI_DOUBLE, share->before, UPWARD, MPI_COMM_WORLD,
-              &requests[0]);
-    MPI_Irecv(end, share->plane, MPI_DOUBLE, share->behind, DOWNWARD, MPI_COMM_WORLD, &requests[1]);
-    MPI_Isend(end - share->plane, share->plane, MPI_DOUBLE, share->behind, UPWARD, MPI_COMM_WORLD,
-              &requests[2]);
-    MPI_Isend(own, share->plane, MPI_DOUBLE, share->before, DOWNWARD, MPI_COMM_WORLD, &requests[3]);
-    MPI_Waitall(4, requests, statuses);
+    int plane = share->plane, n = 0;
+    if (share->before != NOBODY)
+        MPI_Irecv(vector, plane, MPI_DOUBLE, share->before, UPWARD, MPI_COMM_WORLD, &requests[n++]);
+    if (share->behind != NOBODY)
+        MPI_Irecv(end, plane, MPI_DOUBLE, share->behind, DOWNWARD, MPI_COMM_WORLD, &requests[n++]);
+    if (share->behind != NOBODY)
+        MPI_Isend(end - plane, plane, MPI_DOUBLE, share->behind, UPWARD, MPI_COMM_WORLD,
+                  &requests[n++]);
+    if (share->before != NOBODY)
+        MPI_Isend(own, plane, MPI_DOUBLE, share->before, DOWNWARD, MPI_COMM_WORLD, &requests[n++]);
+    MPI_Waitall(n, requests, statuses);
 }
 
 /* product = A vector, for the process's rows. */
