@@ -28,6 +28,7 @@
 
 enum { LEAST_SIZE = 2, MOST_SIZE = 1288, DEFAULT_STEPS = 25, MOST_STEPS = 1000000 };
 enum { COUPLINGS = 2 };
+enum { NOBODY = -1 };
 enum {
     UPWARD = 1,
     DOWNWARD = 2
