@@ -48,10 +48,9 @@
                         a level of a simulated machine: of each machine by the second one, the
    third, …, by none PM_RAW_LANES       u64 module, u64 thread, then struct pm_raw_lanes ascending
    by reference
-     PM_RAW_RANK        u64 rank, u64 size of the world, u64 enum pm_raw_library, host's name, padded
-                        with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs
-     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about
-   this run
+     PM_RAW_RANK        u64 rank, u64 size of the world, u64 enum pm_raw_library, host's name,
+   padded with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs PM_RAW_NOTE text,
+   NUL-terminated: something that the user must know about this run
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
    variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks. */

@@ -173,8 +173,8 @@ static bool take_in_part(const struct pm_measure_request *request,
                        "ranks %s of %u left no raw file: they died, or run another program than "
                        "the one that was instrumented (--keep-partial keeps what the others did)",
                        ingested->missing_ranks, ingested->ranks.ranks[0].size);
-    *cut_off = pm_sprintf("lacks ranks %s of %u", ingested->missing_ranks,
-                          ingested->ranks.ranks[0].size);
+    *cut_off =
+        pm_sprintf("lacks ranks %s of %u", ingested->missing_ranks, ingested->ranks.ranks[0].size);
     return true;
 }
 

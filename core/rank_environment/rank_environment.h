@@ -13,8 +13,8 @@ struct pm_rank_variables {
     uint64_t library; /* enum pm_raw_library */
 };
 
-/* From the library's own to the batch system's.  Slurm sets SLURM_PROCID in batch scripts, too; only
-   a step of it has tasks. */
+/* From the library's own to the batch system's.  Slurm sets SLURM_PROCID in batch scripts, too;
+   only a step of it has tasks. */
 static const struct pm_rank_variables pm_rank_variables[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", PM_RAW_OPEN_MPI},
     {"PMI_RANK", "PMI_SIZE", PM_RAW_MPICH},

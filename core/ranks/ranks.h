@@ -6,15 +6,16 @@
    of their partners.  That does not depend on how large the problem or the program is, so that a
    role is the same in runs of 4 and of 400 ranks.
 
-   Group.  Ranks of one role whose work is alike: of two ranks a and b with w(r, s) instructions that
-   rank r executed in the own code of scope s
+   Group.  Ranks of one role whose work is alike: of two ranks a and b with w(r, s) instructions
+   that rank r executed in the own code of scope s
 
        distance (a, b) = max (m(a, b), m(b, a)) / max (w(a), w(b))
        m(a, b) = Σ over s  max (0, w(a, s) − w(b, s)),   w(r) = Σ over s  w(r, s)
 
    the share of its instructions that the one does more, or elsewhere, than the other: from 0, where
-   all scopes have the same, to 1, where none that one executes is executed by both.  Each rank, in their order, belongs to the first group whose first rank
-   is no further away than the tolerance. */
+   all scopes have the same, to 1, where none that one executes is executed by both.  Each rank, in
+   their order, belongs to the first group whose first rank is no further away than the tolerance.
+ */
 #ifndef PM_RANKS_H
 #define PM_RANKS_H
 
@@ -72,9 +73,10 @@ struct pm_rank_deeds {
     uint32_t role;             /* what comes out */
 };
 
-/* Adds to TO the roles that N ranks of all runs, run by run, have, and says which each of them has.  Ranks of
-   grids are called after the number of their partners: corner, edge, inside; else first and last,
-   alone (no partners), all (there is one role), role-1 ….  Several of one name get numbers. */
+/* Adds to TO the roles that N ranks of all runs, run by run, have, and says which each of them has.
+   Ranks of grids are called after the number of their partners: corner, edge, inside; else first
+   and last, alone (no partners), all (there is one role), role-1 ….  Several of one name get
+   numbers. */
 void pm_ranks_find_roles(struct pm_rank_deeds *deeds, size_t n, struct pm_ranks *to);
 
 /* The role called NAME; PM_NONE with a sentence that names the known ones. */

@@ -22,8 +22,8 @@ static bool have_same_paths(const struct pm_rank_deeds *a, const struct pm_rank_
            (a->n_paths == 0 || memcmp(a->paths, b->paths, a->n_paths * sizeof *a->paths) == 0);
 }
 
-/* For each of N ranks whether others of its run with the same paths have more partners, or fewer, in
-   whichever run; the caller frees. */
+/* For each of N ranks whether others of its run with the same paths have more partners, or fewer,
+   in whichever run; the caller frees. */
 static bool *find_differing_partners(const struct pm_rank_deeds *deeds, size_t n) {
     struct paths {
         const struct pm_rank_deeds *last;
@@ -79,10 +79,9 @@ static const char *word_of(uint32_t n_partners, uint32_t most) {
         uint32_t most, n_partners;
         const char *word;
     } words[] = {
-        {2, 1, "end"},    {2, 2, "inside"}, {3, 2, "corner"}, {3, 3, "edge"},
-        {4, 2, "corner"}, {4, 3, "edge"},   {4, 4, "inside"}, {6, 3, "corner"},
-        {6, 4, "edge"},   {6, 5, "face"},   {6, 6, "inside"}, {8, 3, "corner"},
-        {8, 5, "edge"},   {8, 8, "inside"},
+        {2, 1, "end"},    {2, 2, "inside"}, {3, 2, "corner"}, {3, 3, "edge"},   {4, 2, "corner"},
+        {4, 3, "edge"},   {4, 4, "inside"}, {6, 3, "corner"}, {6, 4, "edge"},   {6, 5, "face"},
+        {6, 6, "inside"}, {8, 3, "corner"}, {8, 5, "edge"},   {8, 8, "inside"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].most == most && words[i].n_partners == n_partners)
@@ -171,8 +170,10 @@ uint32_t pm_ranks_role(const struct pm_ranks *ranks, const char *name, struct pm
     if (names)
         pm_fail(err, "no role \"%s\" in this store: its ranks have %s", name, names);
     else
-        pm_fail(err, "no role \"%s\": the store has no runs of an MPI program whose ranks are "
-                     "known", name);
+        pm_fail(err,
+                "no role \"%s\": the store has no runs of an MPI program whose ranks are "
+                "known",
+                name);
     free(names);
     pm_fail_nearest(err, &nearest);
     return PM_NONE;

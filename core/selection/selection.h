@@ -1,6 +1,6 @@
-/* What of the runs of a store is looked at: all of them as they are, the ranks of one role, one kind
-   of interval, or both.  A store that has a selection (pm_store_select) gives runs, profiles and
-   models of it, so that who works on these need not know. */
+/* What of the runs of a store is looked at: all of them as they are, the ranks of one role, one
+   kind of interval, or both.  A store that has a selection (pm_store_select) gives runs, profiles
+   and models of it, so that who works on these need not know. */
 #ifndef PM_SELECTION_H
 #define PM_SELECTION_H
 
@@ -10,9 +10,10 @@
 #include "core/parameters.h"
 
 struct pm_selection {
-    uint32_t role;  /* of the store's roles (pm_store_roles): their mean rank; PM_NONE: all added up */
-    uint32_t group; /* of ranks, of runs that have so many; PM_NONE: all */
-    uint32_t kind;  /* of interval, the store's number of it, added up; PM_NONE: whole runs */
+    uint32_t
+        role; /* of the store's roles (pm_store_roles): their mean rank; PM_NONE: all added up */
+    uint32_t group;  /* of ranks, of runs that have so many; PM_NONE: all */
+    uint32_t kind;   /* of interval, the store's number of it, added up; PM_NONE: whole runs */
     bool by_ordinal; /* not added up: intervals with other ordinals are other runs … */
     char ordinal_name[PM_PARAMETER_NAME_SIZE]; /* … that have this parameter, too */
 };

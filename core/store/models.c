@@ -60,8 +60,9 @@ static bool put_formulas(struct pm_store *store, const struct pm_model_set *mode
 /* Those of a part of the runs stand beside those of the whole. */
 static bool put_selected(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err) {
-    static const char schema[] = "CREATE TABLE IF NOT EXISTS selected_models (selection TEXT PRIMARY"
-                                 " KEY, made REAL, data BLOB)";
+    static const char schema[] =
+        "CREATE TABLE IF NOT EXISTS selected_models (selection TEXT PRIMARY"
+        " KEY, made REAL, data BLOB)";
     char *selection = pm_store_selection_text(store, err);
     sqlite3_stmt *s = selection && pm_store_run_sql(store, schema, err)
                           ? pm_store_prepare(store,

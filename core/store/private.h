@@ -169,6 +169,7 @@ bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_err
 
 /* parallel/communication.c: that of a run that is about to go. */
 bool pm_store_remove_communication(struct pm_store *store, int64_t run, struct pm_error *err);
+
 /* parallel/call_paths.c: the store's numbers of PATHS, which are added, by their own; owned by the
    caller (free).  NULL after an error.  Within a transaction. */
 uint32_t *pm_store_put_call_paths(struct pm_store *store, const struct pm_structure *structure,

@@ -292,7 +292,8 @@ struct pm_block_profile *pm_store_block_profile(struct pm_store *store,
 
 /* Communication of the run with exactly PARAMETERS; what is there already is replaced.  The run
    must be there: a new one comes without.  The paths become the store's. */
-bool pm_store_put_communication(struct pm_store *store, const struct pm_parameters *parameters,
+bool pm_store_put_communication(struct pm_store *store, const struct pm_structure *structure,
+                                const struct pm_parameters *parameters,
                                 const struct pm_communication *communication, struct pm_error *err);
 /* *FOUND: whether the communication of that run was traced, even if there was none. */
 bool pm_store_has_communication(struct pm_store *store, const struct pm_parameters *parameters,

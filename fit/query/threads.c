@@ -59,8 +59,8 @@ static struct pm_profile *profile_of_thread(const struct split *split,
     double *shares = pm_group_accesses(structure, counts);
     for (size_t g = 0; g < structure->n_groups; g++)
         shares[g] = share_of(shares[g], split->accesses[g], t == 0);
-    profile->histograms =
-        pm_scaled_histograms(whole->histograms, whole->n_histograms, shares, &profile->n_histograms);
+    profile->histograms = pm_scaled_histograms(whole->histograms, whole->n_histograms, shares,
+                                               &profile->n_histograms);
     profile->dirty = pm_scaled_histograms(whole->dirty, whole->n_dirty, shares, &profile->n_dirty);
     free(shares);
     return profile;

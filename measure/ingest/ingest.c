@@ -217,9 +217,9 @@ static double *edges_of_process(const struct sums *sums, size_t first, size_t en
     uint64_t *counters = pm_alloc(structure->n_counters, sizeof *counters),
              *edges = pm_alloc(structure->n_edges, sizeof *edges);
     double *taken = pm_alloc(structure->n_edges, sizeof *taken);
-    size_t open = sums->first_open_calls[process],
-           after = process + 1 < sums->n_first_open_calls ? sums->first_open_calls[process + 1]
-                                                          : sums->n_open_calls;
+    size_t open = sums->first_open_calls[process], after = process + 1 < sums->n_first_open_calls
+                                                               ? sums->first_open_calls[process + 1]
+                                                               : sums->n_open_calls;
     for (size_t t = first; t < end; t++)
         for (size_t c = 0; c < structure->n_counters; c++)
             counters[c] += sums->threads[t].counters[c];
@@ -241,7 +241,8 @@ static void add_thread(struct sums *sums, size_t t, bool is_first, double *left)
     if (!is_first)
         solve(sums, sums->threads[t].counters, NULL, 0, counts);
     for (size_t e = 0; e < n_edges; e++) {
-        row->edge_counts[e] = !is_first && (double)counts[e] < left[e] ? (double)counts[e] : left[e];
+        row->edge_counts[e] =
+            !is_first && (double)counts[e] < left[e] ? (double)counts[e] : left[e];
         left[e] -= row->edge_counts[e];
     }
     free(counts);

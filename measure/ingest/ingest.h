@@ -31,9 +31,9 @@ struct pm_ingested {
 
 /* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules
    COPIES (WITH_CHECKPOINTS: also those that came to no end): counters over processes and threads,
-   from which all edges are solved.  Histograms are kept apart by thread.  Ranks of an MPI program are
-   grouped with RANK_TOLERANCE (core/ranks/ranks.h).  Errors: no raw file, one
-   of another program, a damaged one. */
+   from which all edges are solved.  Histograms are kept apart by thread.  Ranks of an MPI program
+   are grouped with RANK_TOLERANCE (core/ranks/ranks.h).  Errors: no raw file, one of another
+   program, a damaged one. */
 bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct pm_parameters *at,
                const uint64_t *block_sizes, size_t n_block_sizes, bool with_patterns,
                bool with_checkpoints, double rank_tolerance, struct pm_ingested *ingested,

@@ -109,6 +109,7 @@ static void communication_comes_back(void **state) {
     assert_true(pm_communication_is_valid(c, &err));
     assert_order(&c->traces[0]);
     struct pm_store *store = open_new();
+    struct pm_structure *s = small_structure(1);
     put(store, 8);
     put(store, 16);
     struct pm_parameters at = size_of(16);
@@ -117,7 +118,7 @@ static void communication_comes_back(void **state) {
     assert_null(pm_store_communication(store, &at, &err));
     assert_int_equal(err.kind, PM_ERROR_NONE);
     for (int twice = 0; twice < 2; twice++)
-        assert_true(pm_store_put_communication(store, &at, c, &err));
+        assert_true(pm_store_put_communication(store, s, &at, c, &err));
     assert_true(pm_store_has_communication(store, &at, &found, &err) && found);
     struct pm_communication *back = pm_store_communication(store, &at, &err);
     assert_non_null(back);
@@ -127,8 +128,9 @@ static void communication_comes_back(void **state) {
     put(store, 16); /* the run anew */
     assert_true(pm_store_has_communication(store, &at, &found, &err) && !found);
     at = size_of(99);
-    assert_false(pm_store_put_communication(store, &at, c, &err));
+    assert_false(pm_store_put_communication(store, s, &at, c, &err));
     pm_store_close(store);
+    pm_structure_free(s);
     pm_communication_free(c);
 }
 
@@ -157,15 +159,17 @@ static void damaged_tables_are_seen(void **state) {
     struct pm_error err = {0};
     struct pm_communication *c = example();
     struct pm_store *store = open_new();
+    struct pm_structure *s = small_structure(1);
     struct pm_parameters at = size_of(8);
     put(store, 8);
-    assert_true(pm_store_put_communication(store, &at, c, &err));
+    assert_true(pm_store_put_communication(store, s, &at, c, &err));
     pm_store_close(store);
     run_sql("UPDATE communication SET requests = 77 WHERE id = 1");
     store = pm_store_open(path, PM_STORE_READ, &err);
     assert_null(pm_store_communication(store, &at, &err));
     assert_int_equal(err.kind, PM_ERROR_INPUT);
     pm_store_close(store);
+    pm_structure_free(s);
     pm_communication_free(c);
 }
 

@@ -109,13 +109,9 @@ static void bind_count(sqlite3_stmt *s, const struct pm_event_count *count, uint
     sqlite3_bind_int64(s, 15, (int64_t)count->n);
 }
 
-static bool put_counts(struct pm_store *store, int64_t run, const struct pm_communication *of,
-                       struct pm_error *err) {
-    struct pm_structure *structure = pm_store_structure(store, err);
-    uint32_t *paths =
-        structure ? pm_store_put_call_paths(store, structure, &of->paths, err) : NULL;
-    if (structure)
-        pm_structure_free(structure);
+static bool put_counts(struct pm_store *store, int64_t run, const struct pm_structure *structure,
+                       const struct pm_communication *of, struct pm_error *err) {
+    uint32_t *paths = pm_store_put_call_paths(store, structure, &of->paths, err);
     if (!paths)
         return false;
     sqlite3_stmt *s = pm_store_prepare(
@@ -173,10 +169,10 @@ static bool put_traces(struct pm_store *store, int64_t run, const struct pm_comm
     return ok;
 }
 
-bool pm_store_put_communication(struct pm_store *store, const struct pm_parameters *parameters,
+bool pm_store_put_communication(struct pm_store *store, const struct pm_structure *structure,
+                                const struct pm_parameters *parameters,
                                 const struct pm_communication *communication,
                                 struct pm_error *err) {
-    pm_store_forget_roles(store);
     if (!pm_store_begin(store, err))
         return false;
     int64_t run = pm_store_find_run(store, parameters, err);
@@ -186,7 +182,8 @@ bool pm_store_put_communication(struct pm_store *store, const struct pm_paramete
          put_whole(store, run, communication->n_lost, err) &&
          put_communicators(store, run, communication, err) &&
          put_request_lists(store, run, communication, err) &&
-         put_counts(store, run, communication, err) && put_traces(store, run, communication, err);
+         put_counts(store, run, structure, communication, err) &&
+         put_traces(store, run, communication, err);
     return pm_store_end(store, ok, err);
 }
 

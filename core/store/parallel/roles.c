@@ -56,11 +56,11 @@ static bool read_events(struct pm_store *store, int64_t run, const struct pm_ran
     bool ok = true;
     while (pm_store_next_row(store, s, &ok, err)) {
         const char *operation = (const char *)sqlite3_column_text(s, 2);
-        const struct pm_event_kind kind = {
-            .path = (uint32_t)sqlite3_column_int64(s, 1),
-            .operation = operation ? pm_operation_of_name(operation) : PM_N_OPERATIONS,
-            .partner = sqlite3_column_int(s, 3),
-            .source = sqlite3_column_int(s, 4)};
+        const struct pm_event_kind kind = {.path = (uint32_t)sqlite3_column_int64(s, 1),
+                                           .operation = operation ? pm_operation_of_name(operation)
+                                                                  : PM_N_OPERATIONS,
+                                           .partner = sqlite3_column_int(s, 3),
+                                           .source = sqlite3_column_int(s, 4)};
         for (size_t i = 0; i < ranks->n_ranks; i++)
             if (ranks->ranks[i].process == (uint32_t)sqlite3_column_int64(s, 0))
                 add_event(&sets[i], &kind);
@@ -74,9 +74,8 @@ static void add_deeds(struct pm_store_roles *roles, const struct pm_ranks *ranks
                       struct sets *sets) {
     for (size_t i = 0; i < ranks->n_ranks;) {
         struct pm_rank_deeds *deeds = PM_PUSH(roles, deeds);
-        *deeds = (struct pm_rank_deeds){.run = roles->n_runs - 1,
-                                        .rank = ranks->ranks[i].rank,
-                                        .size = ranks->ranks[i].size};
+        *deeds = (struct pm_rank_deeds){
+            .run = roles->n_runs - 1, .rank = ranks->ranks[i].rank, .size = ranks->ranks[i].size};
         struct sets *all = &sets[i];
         for (i++; i < ranks->n_ranks && !pm_ranks_is_first_process(ranks, i); i++) {
             for (size_t k = 0; k < sets[i].n_paths; k++)

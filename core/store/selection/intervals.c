@@ -37,10 +37,9 @@ static bool read_rows(struct pm_store *store, int64_t run, const struct pm_selec
     sqlite3_bind_int64(s, 2, selected->selection->kind);
     bool ok = true;
     while (pm_store_next_row(store, s, &ok, err)) {
-        struct row row = {(uint32_t)sqlite3_column_int64(s, 0),
-                          (uint32_t)sqlite3_column_int64(s, 1),
-                          (uint64_t)sqlite3_column_int64(s, 2),
-                          (uint64_t)sqlite3_column_int64(s, 3)};
+        struct row row = {
+            (uint32_t)sqlite3_column_int64(s, 0), (uint32_t)sqlite3_column_int64(s, 1),
+            (uint64_t)sqlite3_column_int64(s, 2), (uint64_t)sqlite3_column_int64(s, 3)};
         if (row.n > 0 && pm_selected_takes(selected, row.process))
             *PM_PUSH(rows, list) = row;
     }

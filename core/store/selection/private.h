@@ -34,8 +34,8 @@ bool pm_selected_ordinals(struct pm_store *store, int64_t run, const struct pm_s
 /* What stands for them as a parameter: their mean. */
 double pm_ordinals_value(const struct pm_ordinals *ordinals);
 
-/* By what each of ROWS counts: 1, or, where ordinals are told apart at PARAMETERS, one over how many
-   its thread has of them; 0: it is not selected.  The caller frees; NULL after an error. */
+/* By what each of ROWS counts: 1, or, where ordinals are told apart at PARAMETERS, one over how
+   many its thread has of them; 0: it is not selected.  The caller frees; NULL after an error. */
 double *pm_selected_weights(struct pm_store *store, int64_t run,
                             const struct pm_parameters *parameters,
                             const struct pm_selected *selected, const struct pm_intervals *rows,

@@ -1,7 +1,7 @@
 /* The profile store: profiles of what is selected.
 
-   Of ranks that is their mean: sums over them, divided by their number.  Of a kind of interval it is
-   the sum over its intervals, or the mean one of those of one ordinal.  Strides are the run's.
+   Of ranks that is their mean: sums over them, divided by their number.  Of a kind of interval it
+   is the sum over its intervals, or the mean one of those of one ordinal.  Strides are the run's.
    Intervals that were measured without reuse distances have as many accesses of each group as they
    executed, with the distances of the whole (core/shares/shares.h). */
 #include <stdlib.h>
@@ -200,8 +200,8 @@ bool pm_store_take_selected(struct pm_store *store, int64_t run,
     return ok;
 }
 
-/* Threads of the same number in all selected processes are one, the mean of them.  Of intervals they
-   are not told apart. */
+/* Threads of the same number in all selected processes are one, the mean of them.  Of intervals
+   they are not told apart. */
 bool pm_store_take_selected_threads(struct pm_store *store, int64_t run, size_t n_edges,
                                     struct pm_streams *threads, struct pm_error *err) {
     struct pm_selected selected;

@@ -1,5 +1,5 @@
-/* The profile store: what of its runs is looked at (core/selection/selection.h).  Nothing in the file
-   changes by that. */
+/* The profile store: what of its runs is looked at (core/selection/selection.h).  Nothing in the
+   file changes by that. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,9 @@ bool pm_store_select(struct pm_store *store, const struct pm_selection *selectio
     return found;
 }
 
-struct pm_selection pm_store_selection(const struct pm_store *store) { return store->selection; }
+struct pm_selection pm_store_selection(const struct pm_store *store) {
+    return store->selection;
+}
 
 bool pm_store_is_selected(const struct pm_store *store) {
     return !pm_selection_is_all(&store->selection);
@@ -111,8 +113,9 @@ static bool add_parameter(const struct pm_store *store, struct pm_parameters *pa
     double there;
     const char *name = store->selection.ordinal_name;
     if (pm_parameters_get(parameters, name, &there))
-        return pm_fail(err, "the runs of %s have a parameter \"%s\" of their own: --ordinal takes "
-                            "another name",
+        return pm_fail(err,
+                       "the runs of %s have a parameter \"%s\" of their own: --ordinal takes "
+                       "another name",
                        store->path, name);
     return pm_parameters_set(parameters, name, value, err);
 }
@@ -122,9 +125,9 @@ bool pm_store_list_selected(struct pm_store *store, int64_t run, const struct pm
     struct pm_selected selected;
     struct pm_ordinal_list ordinals = {0};
     bool is_there, has_kind = store->selection.kind != PM_NONE;
-    bool ok = pm_selected_find(store, run, &selected, &is_there, err) &&
-              (!is_there || !has_kind ||
-               pm_selected_ordinals(store, run, &selected, &ordinals, err));
+    bool ok =
+        pm_selected_find(store, run, &selected, &is_there, err) &&
+        (!is_there || !has_kind || pm_selected_ordinals(store, run, &selected, &ordinals, err));
     if (ok && is_there && (!has_kind || (ordinals.n_list && !store->selection.by_ordinal)))
         *PM_PUSH(list, rows) = *of_run;
     for (size_t i = 0; ok && store->selection.by_ordinal && i < ordinals.n_list; i++) {
