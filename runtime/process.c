@@ -22,6 +22,7 @@
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/raw/raw.h"
 #include "runtime/records/records.h"
 #include "runtime/second_core/second_core.h"
@@ -136,6 +137,7 @@ __attribute__((constructor(101))) static void begin(void) {
         return;
     begin_times();
     remember_folder();
+    pm_ranks_begin();
     pm_control_block_detect();
     choose_handler();
     pm_intervals_begin();
