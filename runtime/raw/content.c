@@ -6,6 +6,7 @@
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
 #include "runtime/bounds/bounds.h"
+#include "runtime/communication/communication.h"
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
@@ -377,6 +378,7 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
         }
     pm_timers_add(builder);
     pm_bounds_add(builder);
+    pm_communication_add(builder);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         pm_exits_write(builder, module);
     add_notes(builder);
