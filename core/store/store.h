@@ -55,6 +55,9 @@
      block_misses (run, block, level, misses REAL, PRIMARY KEY (run, block, level)) WITHOUT ROWID
        (core/block_profile/block_profile.h; of runs that were made with --profile; misses that are
        not zero)
+     rank      (run, process, rank, size, host TEXT, role TEXT, member_of INTEGER, tolerance REAL,
+                PRIMARY KEY (run, process)) WITHOUT ROWID
+       (core/ranks/ranks.h; of runs of MPI programs)
      merged    (run, block_bytes, PRIMARY KEY (run, block_bytes)) WITHOUT ROWID
        (block sizes of the run of which distances below 16 are one bin, and were so while it ran)
      communication_of_run (run INTEGER PRIMARY KEY, lost)
@@ -76,6 +79,8 @@
                 block_bytes)) WITHOUT ROWID
        (core/intervals/intervals.h; of runs that were made with --interval, --interval-memory)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
+     selected_models (selection TEXT PRIMARY KEY, made REAL, data BLOB)  the same of a part of
+                the runs (core/selection/selection.h)
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
    A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
@@ -100,7 +105,9 @@
 #include "core/parameters.h"
 #include "core/base/base.h"
 #include "core/profile.h"
+#include "core/ranks/ranks.h"
 #include "core/reuse_patterns.h"
+#include "core/selection/selection.h"
 #include "core/streams.h"
 #include "core/structure/structure.h"
 #include "core/times.h"
@@ -218,6 +225,26 @@ void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
    Counts are as measured: of builds that differ, also of what is not in all of them. */
 bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
                            size_t n_edges, struct pm_streams *streams, struct pm_error *err);
+
+/* The ranks of the run with exactly PARAMETERS, without their roles; what is there already is
+   replaced.  None, or no such run: nothing happens. */
+bool pm_store_put_ranks(struct pm_store *store, const struct pm_parameters *parameters,
+                        const struct pm_ranks *ranks, struct pm_error *err);
+
+/* The same with their roles and, of one role each, groups; added to RANKS.  None: the run is of no
+   MPI program, or not there. */
+bool pm_store_ranks(struct pm_store *store, const struct pm_parameters *parameters,
+                    struct pm_ranks *ranks, struct pm_error *err);
+/* Adds the roles that ranks of all runs have to NAMES, without ranks. */
+bool pm_store_roles(struct pm_store *store, struct pm_ranks *names, struct pm_error *err);
+
+/* From now on runs, profiles, threads and models of STORE are those of SELECTION; times, bounds,
+   reuse patterns and profiles of basic blocks, which are of whole runs, are none.  A run that has
+   nothing of it is not there.  A run's cursor of histograms stays that of the whole run.  Errors:
+   there is no such role or kind of interval. */
+bool pm_store_select(struct pm_store *store, const struct pm_selection *selection,
+                     struct pm_error *err);
+struct pm_selection pm_store_selection(const struct pm_store *store);
 
 /* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were
    touched (by the first of them; all of a run do, or none). */

@@ -182,7 +182,8 @@ bool pm_store_put_communication(struct pm_store *store, const struct pm_structur
          put_whole(store, run, communication->n_lost, err) &&
          put_communicators(store, run, communication, err) &&
          put_request_lists(store, run, communication, err) &&
-         put_counts(store, run, structure, communication, err) && put_traces(store, run, communication, err);
+         put_counts(store, run, structure, communication, err) &&
+         put_traces(store, run, communication, err);
     return pm_store_end(store, ok, err);
 }
 
