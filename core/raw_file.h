@@ -48,15 +48,15 @@
                         a level of a simulated machine: of each machine by the second one, the
                         third, …, by none
      PM_RAW_LANES       u64 module, u64 thread, then struct pm_raw_lanes ascending by reference
-     PM_RAW_RANK        u64 rank, u64 size of the world, u64 enum pm_raw_library, host's name, padded
-                        with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs
-     PM_RAW_PATHS       u64 n, n × struct pm_raw_call_site, then n texts, each NUL-terminated: what is
-                        called there, "" if it is not known.  The i-th one is path i, from 1 on; path
-                        0 is none: where a thread begins or ends.  At most one section
-     PM_RAW_INTERVALS   u64 thread, then for each row of intervals struct pm_raw_interval, n_counts ×
-                        struct pm_raw_interval_count and n_frames × struct pm_raw_interval_frame.  All
-                        rows of a thread together are its counters, those of all threads have the
-                        frames of PM_RAW_FRAMES
+     PM_RAW_RANK        u64 rank, u64 size of the world, u64 enum pm_raw_library, host's name,
+                        padded with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs
+     PM_RAW_PATHS       u64 n, n × struct pm_raw_call_site, then n texts, each NUL-terminated: what
+                        is called there, "" if it is not known.  The i-th one is path i, from 1 on;
+                        path 0 is none: where a thread begins or ends.  At most one section
+     PM_RAW_INTERVALS   u64 thread, then for each row of intervals struct pm_raw_interval, n_counts
+                        × struct pm_raw_interval_count and n_frames × struct
+                        pm_raw_interval_frame.  All rows of a thread together are its counters,
+                        those of all threads have the frames of PM_RAW_FRAMES
      PM_RAW_INTERVAL_HISTOGRAM  struct pm_raw_interval_head, then as PM_RAW_HISTOGRAM: what of a
                         group's histogram belongs to one row of intervals
      PM_RAW_COMMUNICATORS  of each communicator, in the order of their numbers in the process, u32

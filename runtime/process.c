@@ -179,10 +179,9 @@ static void drain_all_threads(void) {
 void pm_process_thread_end(struct pm_thread *thread) {
     const struct pmodel_handler *handler = pm_process_handler;
     pm_deliver_all_exits(thread->block);
-    if (handler == &pm_analyser) {
+    if (handler == &pm_analyser)
         pm_analyser_thread_end(thread->number);
-        pm_intervals_thread_end(thread);
-    }
+    pm_intervals_thread_end(thread);
     if (!handler || handler == &pm_analyser)
         return;
     pm_deliver_counters(thread);

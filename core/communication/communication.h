@@ -46,7 +46,7 @@ struct pm_event_kind {
 struct pm_event_count {
     uint32_t process, thread;
     struct pm_event_kind kind;
-    uint64_t n;
+    uint64_t n; /* 0: only in the trace, whose place could not wait for what the event was */
 };
 
 /* Numbers of requests of one process, as small as can be: that of a request that is complete is
