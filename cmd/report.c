@@ -268,6 +268,7 @@ static bool report_parallel(struct request *request, struct pm_store *store,
     const struct pm_parallel_request asked = {
         .store = store,
         .program = program,
+        .selection = pm_store_selection(store),
         .store_path = request->store_path,
         .at = &request->sizes[0],
         .on = &request->on,

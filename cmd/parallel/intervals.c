@@ -64,7 +64,7 @@ static double count_intervals(const struct pm_intervals *intervals, uint32_t kin
 
 static bool list_kind(struct listing *l, const struct pm_interval_kind *kind,
                       struct pm_error *err) {
-    struct pm_selection selection = pm_store_selection(l->request->store);
+    struct pm_selection selection = l->request->selection;
     double n = count_intervals(l->intervals, kind->number);
     if (!(n > 0))
         return true; /* of other runs */
@@ -86,7 +86,6 @@ static bool list_kind(struct listing *l, const struct pm_interval_kind *kind,
 
 static bool list_kinds(struct listing *l, struct pm_error *err) {
     struct pm_store *store = l->request->store;
-    const struct pm_selection before = pm_store_selection(store);
     struct pm_interval_kinds kinds = {0};
     bool has_histograms = false;
     l->intervals = pm_store_intervals(store, l->run, PM_NONE, false, err);
@@ -102,7 +101,7 @@ static bool list_kinds(struct listing *l, struct pm_error *err) {
     for (size_t m = 0; ok && m < l->request->on->n_machines; m++)
         l->reports[m].has_histograms = has_histograms;
     free(kinds.kinds);
-    return pm_store_select(store, &before, ok ? err : NULL) && ok;
+    return pm_store_select(store, &l->request->selection, ok ? err : NULL) && ok;
 }
 
 bool pm_print_intervals(const struct pm_parallel_request *request, struct pm_error *err) {

@@ -1,4 +1,5 @@
-/* `pmodel report --ranks` and `--intervals`: what parallel programs have beside loops. */
+/* `pmodel report --ranks` and `--intervals`, `pmodel model --communication`: what parallel programs
+   have beside loops. */
 #ifndef PM_CMD_PARALLEL_H
 #define PM_CMD_PARALLEL_H
 
@@ -8,7 +9,8 @@
 /* What both are told. */
 struct pm_parallel_request {
     struct pm_store *store;
-    struct pm_program *program; /* of STORE, all of whose runs are selected */
+    struct pm_program *program; /* of STORE */
+    struct pm_selection selection; /* of STORE, which they come back to */
     const char *store_path;
     const struct pm_parameters *at; /* n == 0: the largest measured size */
     const struct pm_machine_list *on;
@@ -22,6 +24,10 @@ bool pm_print_ranks(const struct pm_parallel_request *request, struct pm_error *
 
 /* Kinds of intervals, and their share of the time. */
 bool pm_print_intervals(const struct pm_parallel_request *request, struct pm_error *err);
+
+/* Models of messages of all roles, or of ROLE; AT: also at this size (NULL: formulas only). */
+bool pm_print_messages(struct pm_store *store, const struct pm_parameters *at, const char *role,
+                       const struct pm_report_options *options, struct pm_error *err);
 
 /* The largest run, of those that came to their end if one did, that has the values of AT; NULL:
    none. */

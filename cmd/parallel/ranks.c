@@ -87,7 +87,7 @@ static bool add_row(const struct pm_parallel_request *request, struct pm_profile
 static struct pm_profile *profile_of_group(const struct pm_parallel_request *request,
                                            const struct pm_parameters *run, uint32_t group,
                                            struct pm_error *err) {
-    struct pm_selection selection = PM_SELECTION_ALL;
+    struct pm_selection selection = request->selection;
     selection.group = group;
     if (!pm_store_select(request->store, &selection, err))
         return NULL;
@@ -190,7 +190,7 @@ static bool find_measured(const struct pm_parallel_request *request,
                           "the ranks could not be told apart (`pmodel run` said why)");
     for (uint32_t group = 0; ok && group < pm_ranks_n_groups(&ranks); group++)
         ok = add_group(request, run, &ranks, group, reports, err);
-    ok = pm_store_select(request->store, &PM_SELECTION_ALL, ok ? err : NULL) && ok;
+    ok = pm_store_select(request->store, &request->selection, ok ? err : NULL) && ok;
     struct pm_communication *communication =
         ok ? pm_store_communication(request->store, run, err) : NULL;
     ok = ok && (communication || err->kind == PM_ERROR_NONE);
@@ -266,7 +266,7 @@ static bool find_models(const struct pm_parallel_request *request, const char *r
 
 static bool add_role(const struct pm_parallel_request *request, const struct pm_ranks *names,
                      uint32_t role, struct pm_ranks_report *reports, struct pm_error *err) {
-    struct pm_selection selection = PM_SELECTION_ALL;
+    struct pm_selection selection = request->selection;
     struct pm_rank_row row = {.group = PM_NONE, .role = pm_strdup(names->roles[role].name)};
     struct pm_profiles_at found = {0};
     bool ok = count_role(request, role, request->at, &row.n_ranks, err);
@@ -282,7 +282,7 @@ static bool add_role(const struct pm_parallel_request *request, const struct pm_
     else
         free(row.role);
     pm_free_profiles(&found);
-    return pm_store_select(request->store, &PM_SELECTION_ALL, ok ? err : NULL) && ok;
+    return pm_store_select(request->store, &request->selection, ok ? err : NULL) && ok;
 }
 
 static bool find_predicted(const struct pm_parallel_request *request,

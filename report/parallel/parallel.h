@@ -89,4 +89,27 @@ void pm_intervals_report_complete(struct pm_intervals_report *report);
 void pm_report_intervals(FILE *out, struct pm_intervals_report *reports, size_t n_reports,
                          const struct pm_report_options *options);
 
+/* ---- `pmodel model --communication` (messages.c) ---------------------------------------------- */
+
+/* A quantity of the events at one call, of the mean rank of a role or of all ranks added up. */
+struct pm_message_row {
+    const char *role;         /* NULL: all ranks */
+    char *call, *path;        /* "solve:112 MPI_Recv", and with all calls around; owned */
+    const char *operation, *quantity;
+    char *formula;            /* NULL: not known, because some events did not tell; owned */
+    bool exact;
+    double relative_error;
+    double value, low, high;  /* at the size that was asked for; NAN: none was, or not known */
+};
+
+struct pm_messages_report {
+    const struct pm_structure *structure;
+    const struct pm_parameters *at; /* NULL: formulas only */
+    PM_ARRAY(struct pm_message_row, rows);
+};
+void pm_messages_report_free(struct pm_messages_report *report); /* what it owns */
+
+void pm_report_messages(FILE *out, const struct pm_messages_report *report,
+                        const struct pm_report_options *options);
+
 #endif
