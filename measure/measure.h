@@ -68,6 +68,7 @@ struct pm_measure_request {
     bool carry;                            /* what carries each reuse */
     bool bytes;                            /* which bytes each group is the first to touch */
     bool write_backs;                      /* stores by dirty distance */
+    bool interval_memory;                  /* histograms of each interval, not counts only */
     bool shared;                           /* the interleaved stream of all threads, too */
     bool second_core;                      /* the analysis beside the program */
     bool sample_files;     /* where libraries are not measured, a run more tells where time goes */

@@ -5,6 +5,7 @@
 #include "core/base/base.h"
 #include "core/block_profile/block_profile.h"
 #include "core/builds/builds.h"
+#include "core/intervals/intervals.h"
 #include "core/profile.h"
 #include "core/ranks/ranks.h"
 #include "core/reuse_patterns.h"
@@ -15,6 +16,7 @@ struct pm_ingested {
     struct pm_profile *profile;       /* without histograms; owned */
     struct pm_streams streams;        /* these, in order; owned */
     struct pm_run_patterns *patterns; /* NULL unless they were measured; owned */
+    struct pm_intervals *intervals;   /* likewise */
     struct pm_block_profile *blocks; /* of basic blocks, without levels, and in place of misses what
                                         each served; NULL unless it was measured; owned */
     uint32_t n_served;

@@ -52,6 +52,25 @@ struct pm_block_profile *pm_profile_sums_end(struct pm_profile_sums *sums,
                                              const double *edge_counts);
 void pm_profile_sums_free(struct pm_profile_sums *sums); /* what it owns */
 
+/* Intervals of a run while its files are read. */
+struct pm_interval_sums {
+    const struct pm_copies *copies;
+    struct pm_intervals *intervals; /* NULL: none yet */
+    struct pm_edge_solver *solver;  /* likewise */
+    bool *inexact;                  /* per routine: in one row at least */
+};
+struct pm_interval_sums *pm_interval_sums_new(const struct pm_copies *copies);
+void pm_interval_sums_free(struct pm_interval_sums *sums); /* NULL: none */
+/* Adds those of RAW, of the process with ordinal PROCESS, and takes their histograms out of it. */
+bool pm_ingest_intervals(struct pm_interval_sums *sums, struct pm_raw *raw,
+                         const struct pm_module_place *const *places, uint32_t process,
+                         const char *path, struct pm_error *err);
+/* The intervals, owned by the caller; NULL: there were none.  NOTES gets what is not as it should
+   be beside the run's PROFILE and INEXACT routines. */
+struct pm_intervals *pm_interval_sums_end(struct pm_interval_sums *sums,
+                                          const struct pm_profile *profile, const bool *inexact,
+                                          char **notes);
+
 /* Adds what RAW's threads did while measuring was off. */
 void pm_skipped_add_stopped(struct pm_skipped_accesses *stopped, const struct pm_raw *raw);
 

@@ -82,6 +82,23 @@ struct pm_raw_rank { /* of a process of an MPI program */
     char host[PM_RAW_HOST_SIZE];
 };
 
+struct pm_raw_path {
+    struct pm_raw_call_site site; /* its module is an index in pm_raw.modules */
+    char *callee;                 /* "" not known; NULL of path 0; owned */
+};
+
+struct pm_raw_interval_row { /* of one thread */
+    uint64_t thread;
+    struct pm_raw_interval head;
+    struct pm_raw_interval_count *counts; /* head.n_counts; owned */
+    struct pm_raw_interval_frame *frames; /* head.n_frames; owned */
+};
+
+struct pm_raw_interval_part { /* of a group's histogram */
+    struct pm_raw_interval_head of;
+    struct pm_raw_histogram histogram;
+};
+
 struct pm_raw_skipped { /* by one thread, while measuring was off */
     uint64_t thread, loads, stores, n_stops;
 };
@@ -123,6 +140,9 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(struct pm_raw_samples, samples);
+    PM_ARRAY(struct pm_raw_path, paths); /* the first one is none; or there are none at all */
+    PM_ARRAY(struct pm_raw_interval_row, intervals); /* the rows of a thread together */
+    PM_ARRAY(struct pm_raw_interval_part, interval_parts);
     PM_ARRAY(struct pm_raw_skipped, skipped); /* at most one a thread */
     struct pm_raw_rank rank;                  /* size 0: it is none */
     PM_ARRAY(struct pm_raw_strides, strides);
