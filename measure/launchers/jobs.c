@@ -44,7 +44,7 @@ static bool lock_folder(struct pm_jobs *jobs, struct pm_error *err) {
                      "has measured until then is kept",
                      who && *who ? ", " : "", who ? who : "", jobs->folder);
         free(who);
-    } else if (ok && ftruncate(jobs->lock, 0) == 0) {
+    } else if (ok && (jobs->is_ours = ftruncate(jobs->lock, 0) == 0)) {
         dprintf(jobs->lock, "process %d on %s", (int)getpid(), host);
     }
     free(path);
@@ -184,9 +184,7 @@ void pm_jobs_close(struct pm_jobs *jobs) {
         n_left += jobs->list[i]->folder != NULL;
         free_job(jobs->list[i]);
     }
-    struct stat status;
-    bool has_lock = jobs->lock >= 0 && fstat(jobs->lock, &status) == 0 && status.st_size > 0;
-    if (has_lock && n_left == 0)
+    if (jobs->is_ours && n_left == 0)
         pm_remove_folder(jobs->folder);
     if (jobs->lock >= 0)
         close(jobs->lock);
