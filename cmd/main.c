@@ -39,6 +39,7 @@ static const struct pm_command commands[] = {
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
+     "                  [--rank-tolerance PERCENT]\n"
      "                  [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--write-backs]\n"
      "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"

@@ -152,6 +152,7 @@ bool pm_add_interval(void *to, char *value, struct pm_error *err) {
 void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_MEASURING_OPTIONS]) {
     struct pm_measure_request *request = &m->request;
     struct pm_copies_request *copies = &request->copies;
+    request->rank_tolerance_percent = 100 * PM_RANKS_TOLERANCE;
     const struct pm_option all[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &m->design),
         PM_OPTION_ADD("where", 0, set_owned, &m->design.where),

@@ -174,6 +174,7 @@ static int read_command_line(struct run *run, int argc, char **argv) {
         PM_OPTION_FLAG("dry-run", 0, &run->dry_run),
         PM_OPTION_FLAG("outside", 0, &run->outside),
         PM_OPTION_FLAG("keep-partial", 0, &request->keep_partial),
+        PM_OPTION_VALUE("rank-tolerance", 0, pm_read_percent, &request->rank_tolerance_percent),
         PM_OPTION_VALUE("checkpoint", 0, pm_read_count, &request->checkpoint_seconds),
         PM_OPTION_ACTION("time", 0, read_time, request),
         PM_OPTION_VALUE("time-runs", 0, pm_read_count, &request->time_runs),

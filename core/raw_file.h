@@ -47,18 +47,20 @@
                         once: struct pm_raw_block and n_served × u64, references that were served by
                         a level of a simulated machine: of each machine by the second one, the
    third, …, by none PM_RAW_LANES       u64 module, u64 thread, then struct pm_raw_lanes ascending
-   by reference PM_RAW_NOTE        text, NUL-terminated: something that the user must know about
-   this run
+   by reference
+     PM_RAW_RANK        u64 rank, u64 size of the world, u64 enum pm_raw_library, host's name,
+   padded with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs PM_RAW_NOTE text,
+   NUL-terminated: something that the user must know about this run
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
-   variants, and stores by dirty distance; version 6 profiles of basic blocks. */
+   variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 6
+#define PM_RAW_VERSION 7
 
 struct pm_raw_header {
     char magic[8];
@@ -90,6 +92,14 @@ enum pm_raw_tag {
     PM_RAW_RECORDED = 14,
     PM_RAW_PROFILE = 15,
     PM_RAW_LANES = 16,
+    PM_RAW_RANK = 17,
+};
+
+/* The MPI library of a process. */
+enum pm_raw_library { PM_RAW_OPEN_MPI = 1, PM_RAW_MPICH = 2, PM_RAW_OTHER_MPI = 3 };
+enum {
+    PM_RAW_HOST_SIZE = 64,
+    PM_MOST_RANKS = 1 << 24, /* more processes are a mistake */
 };
 
 /* A nest whose lower bound was measured (core/bound_abi.h), in all threads.  Times are ticks. */

@@ -53,11 +53,12 @@ struct pm_measure_request {
     unsigned max_blocks;      /* so many are kept at once; 0: all */
     unsigned timeout_seconds; /* 0: none */
     unsigned
-        checkpoint_seconds;   /* how often a process writes what it measured until then; 0: never */
-    bool keep_partial;        /* also a run that did not come to its end */
-    double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
-    unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
-    bool time_again;          /* also a size whose times the store has */
+        checkpoint_seconds; /* how often a process writes what it measured until then; 0: never */
+    double rank_tolerance_percent; /* of groups of ranks (core/ranks/ranks.h) */
+    bool keep_partial;             /* also a run that did not come to its end */
+    double time_cost_percent;      /* what timers may cost, of the plain program's CPU time */
+    unsigned time_runs;            /* how often each size is run with timers; 0: not at all */
+    bool time_again;               /* also a size whose times the store has */
     struct pm_times_listener times_listener;
     bool bound;                         /* lower bounds of loop nests; needs time_runs */
     double bound_share;                 /* of the time that a nest must take for that */

@@ -159,6 +159,19 @@ static bool launch(const struct pm_sized_run *run, const struct pm_launch *what,
     return pm_launch_run(what, result, err);
 }
 
+/* Of an MPI program of which not all ranks left something. */
+static bool take_in_part(const struct pm_measure_request *request,
+                         const struct pm_ingested *ingested, char **cut_off, struct pm_error *err) {
+    if (!request->keep_partial)
+        return pm_fail(err,
+                       "ranks %s of %u left no raw file: they died, or run another program than "
+                       "the one that was instrumented (--keep-partial keeps what the others did)",
+                       ingested->missing_ranks, ingested->ranks.ranks[0].size);
+    *cut_off =
+        pm_sprintf("lacks ranks %s of %u", ingested->missing_ranks, ingested->ranks.ranks[0].size);
+    return true;
+}
+
 /* What the processes of a run that was launched left.  *CUT_OFF: how it ended, if that was before
    its end and it is kept all the same; owned by the caller.  A run that ended in another way than
    well is left out unless a signal or the end of its time was the cause. */
@@ -170,7 +183,10 @@ static bool take_in(const struct pm_sized_run *run, const char *raw, const struc
     bool ended_well = pm_launch_check(launched, result, &why);
     bool ok = (ended_well || request->keep_partial) &&
               pm_ingest(raw, &run->session->copies, run->at, run->session->blocks.bytes,
-                        run->session->blocks.n, request->carry, !ended_well, ingested, err);
+                        run->session->blocks.n, request->carry, !ended_well,
+                        request->rank_tolerance_percent / 100, ingested, err);
+    if (ended_well && ok && ingested->missing_ranks)
+        return take_in_part(request, ingested, cut_off, err);
     if (ended_well)
         return ok;
     if (ok && (WIFSIGNALED(result->status) || result->timed_out ||
@@ -182,16 +198,27 @@ static bool take_in(const struct pm_sized_run *run, const char *raw, const struc
     return false;
 }
 
+/* "; 8 ranks in 2 groups, alike within 5%"; owned by the caller. */
+static char *ranks_text(const struct pm_ranks *ranks) {
+    unsigned n = pm_ranks_count(ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(ranks);
+    if (n == 0)
+        return pm_strdup("");
+    return pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n, n == 1 ? "" : "s", groups,
+                      groups == 1 ? "" : "s", 100 * ranks->tolerance);
+}
+
 static void say_run(const struct pm_sized_run *run, const struct pm_launch_result *result,
                     const struct pm_ingested *ingested, const char *cut_off) {
     struct pm_measure_session *session = run->session;
     char *size = pm_parameters_text(run->at);
     session->last_seconds = result->wall_seconds;
     session->last_peak_bytes = result->peak_bytes;
-    pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s", size,
-                    result->wall_seconds, ingested->accesses, cut_off ? "; kept, although it " : "",
-                    cut_off ? cut_off : "", ingested->notes ? "; " : "",
-                    ingested->notes ? ingested->notes : "");
+    char *ranks = ranks_text(&ingested->ranks);
+    pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s", size,
+                    result->wall_seconds, ingested->accesses, ranks,
+                    cut_off ? "; kept, although it " : "", cut_off ? cut_off : "",
+                    ingested->notes ? "; " : "", ingested->notes ? ingested->notes : "");
+    free(ranks);
     free(size);
     if (!result->in_place && !session->in_place_reported)
         pm_progress_say(
@@ -240,7 +267,8 @@ static bool add_profile(struct pm_sized_run *run, struct pm_error *err) {
     bool ok = environment && make_run_folder(session, run->at, &run->folder, err) &&
               pm_make_folder(parent, err) && pm_make_folder(raw, err) &&
               launch(run, &launched, &result, err) && pm_launch_check(&launched, &result, err) &&
-              pm_ingest(raw, &session->copies, run->at, NULL, 0, false, false, &ingested, err) &&
+              pm_ingest(raw, &session->copies, run->at, NULL, 0, false, false,
+                        session->request->rank_tolerance_percent / 100, &ingested, err) &&
               put_profile(run, &ingested, &result, err);
     if (ok)
         say_profile(run, &result, &ingested);

@@ -80,13 +80,15 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
         .n_merged = pm_session_merged(session, merged),
         .differences = other_build ? &differences : NULL,
     };
-    bool ok = pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
-                               ingested->inexact, structure->n_routines, err) &&
-              pm_store_put_formulas(session->store, &ingested->profile->parameters,
-                                    &session->request->formulas, err) &&
-              (!ingested->patterns ||
-               pm_store_put_patterns(session->store, &ingested->profile->parameters,
-                                     ingested->patterns, err));
+    bool ok =
+        pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
+                         ingested->inexact, structure->n_routines, err) &&
+        pm_store_put_formulas(session->store, &ingested->profile->parameters,
+                              &session->request->formulas, err) &&
+        pm_store_put_ranks(session->store, &ingested->profile->parameters, &ingested->ranks, err) &&
+        (!ingested->patterns ||
+         pm_store_put_patterns(session->store, &ingested->profile->parameters, ingested->patterns,
+                               err));
     pm_run_facts_free(&facts);
     free(merged);
     pm_build_differences_free(&differences);

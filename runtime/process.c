@@ -21,6 +21,7 @@
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/raw/raw.h"
 #include "runtime/records/records.h"
 #include "runtime/second_core/second_core.h"
@@ -134,6 +135,7 @@ __attribute__((constructor(101))) static void begin(void) {
         return;
     begin_times();
     remember_folder();
+    pm_ranks_begin();
     pm_control_block_detect();
     choose_handler();
     bool wants_events = pm_wants_events();

@@ -30,7 +30,6 @@
 #include <string.h>
 
 #include "core/write_backs/write_backs.h"
-#include "fit/sets/sets.h"
 
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
                           struct pm_error *err) {
@@ -104,10 +103,8 @@ static void add_executions(const struct pm_frequencies *frequencies,
 }
 
 static void add_misses(const struct pm_structure *structure, const struct pm_profile *profile,
-                       const struct pm_machine *machine, struct pm_scope_prediction *scopes,
-                       struct pm_group_misses *groups) {
-    double **misses = pm_set_misses_of_levels(structure, profile, profile->histograms,
-                                              profile->n_histograms, machine);
+                       double *const *misses, const struct pm_machine *machine,
+                       struct pm_scope_prediction *scopes, struct pm_group_misses *groups) {
     for (size_t i = 0; i < profile->n_histograms; i++) {
         const struct pm_group_histogram *h = &profile->histograms[i];
         struct pm_cost_sum *self = &scopes[structure->groups[h->group].scope].self;
@@ -119,7 +116,6 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
             groups[h->group].misses[l] += misses[l][i];
         }
     }
-    pm_set_misses_free(misses, machine->n_levels);
     for (size_t l = 0; l < machine->n_levels && profile->set_spread != 0; l++)
         spread_misses(structure, profile, machine, l, scopes);
 }
@@ -208,9 +204,9 @@ static void add_unrecorded(const struct pm_frequencies *frequencies,
 }
 
 void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
-                     const struct pm_machine *machine, struct pm_scope_prediction *scopes,
-                     struct pm_group_misses *groups) {
-    add_misses(frequencies->structure, profile, machine, scopes, groups);
+                     double *const *misses, const struct pm_machine *machine,
+                     struct pm_scope_prediction *scopes, struct pm_group_misses *groups) {
+    add_misses(frequencies->structure, profile, misses, machine, scopes, groups);
     add_executions(frequencies, groups);
     for (size_t l = 0; l < machine->n_levels; l++)
         add_write_backs(frequencies->structure, profile, &machine->levels[l], l, scopes);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "fit/fit.h"
+#include "fit/sets/sets.h"
 #include "sched/signature/signature.h"
 
 /* Of all schedules' cycles: from here on a region's causes, and what it would gain, are worked out;
@@ -330,7 +331,13 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
         if (is_region(&m, s))
             add_region(&m, s, executions, prediction->scopes);
     count_calls_out(&m, prediction->scopes);
-    pm_count_misses(&m.frequencies, profile, machine, prediction->scopes, m.groups);
+    double **misses = o->misses ? NULL
+                                : pm_set_misses_of_levels(structure, profile, profile->histograms,
+                                                          profile->n_histograms, machine);
+    pm_count_misses(&m.frequencies, profile, o->misses ? o->misses : misses, machine,
+                    prediction->scopes, m.groups);
+    if (misses)
+        pm_set_misses_free(misses, machine->n_levels);
     m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
     add_memory(&m, profile, o->time, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
@@ -369,22 +376,50 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     return prediction;
 }
 
+/* PROFILE's prediction takes the ends of its intervals from those of ENDS, which have no doubts of
+   their own.  MISSES: of all three, one after the other; NULL: each finds its own. */
+static struct pm_prediction *
+predict_all(const struct pm_structure *structure, const struct pm_profile *profile,
+            struct pm_profile *const ends[2], const struct pm_machine *machine,
+            const struct pm_predict_options *options, double *const *misses, struct pm_error *err) {
+    const struct pm_profile *of[] = {profile, ends[0], ends[1]};
+    struct pm_prediction *predictions[3] = {0};
+    struct pm_predict_options o = *options;
+    double *rest[PM_MAX_LEVELS];
+    size_t first = 0;
+    bool ok = true;
+    for (int i = 0; i < 3 && ok; first += of[i++]->n_histograms) {
+        for (size_t l = 0; misses && l < machine->n_levels; l++)
+            rest[l] = misses[l] + first;
+        o.misses = misses ? rest : NULL;
+        ok = (predictions[i] = pm_predict(structure, of[i], machine, &o, err)) != NULL;
+        o.without_doubts = true;
+    }
+    if (ok) {
+        pm_prediction_take_ends(predictions[0], predictions[1], predictions[2]);
+    } else {
+        pm_prediction_free(predictions[0]);
+        predictions[0] = NULL;
+    }
+    pm_prediction_free(predictions[1]);
+    pm_prediction_free(predictions[2]);
+    return predictions[0];
+}
+
 struct pm_prediction *
 pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
                    struct pm_profile *const ends[2], const struct pm_machine *machine,
                    const struct pm_predict_options *options, struct pm_error *err) {
-    struct pm_prediction *prediction = pm_predict(structure, profile, machine, options, err);
-    if (!prediction || !ends || !ends[0] || !ends[1])
-        return prediction;
-    struct pm_prediction *low = pm_predict(structure, ends[0], machine, options, err);
-    struct pm_prediction *high = low ? pm_predict(structure, ends[1], machine, options, err) : NULL;
-    if (high) {
-        pm_prediction_take_ends(prediction, low, high);
-    } else {
-        pm_prediction_free(prediction);
-        prediction = NULL;
-    }
-    pm_prediction_free(low);
-    pm_prediction_free(high);
+    const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
+    if (!ends || !ends[0] || !ends[1])
+        return pm_predict(structure, profile, machine, options, err);
+    if (!check_inputs(structure, profile, machine, err))
+        return NULL;
+    if (profile->n_threads > 1)
+        return predict_all(structure, profile, ends, machine, o, NULL, err);
+    double **misses = pm_set_misses_between(structure, profile, ends, machine);
+    struct pm_prediction *prediction =
+        predict_all(structure, profile, ends, machine, o, misses, err);
+    pm_set_misses_free(misses, machine->n_levels);
     return prediction;
 }

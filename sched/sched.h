@@ -27,6 +27,8 @@ struct pm_predict_options {
                             the work of a prediction, which many of one program can do without */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
     const struct pm_scope_prediction *scopes;
+    /* Misses in each level of each histogram of the profile; NULL: as pm_set_misses_of_levels. */
+    double *const *misses;
     unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */
 };
 

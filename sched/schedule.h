@@ -71,10 +71,10 @@ struct pm_group_misses {
 };
 
 /* Fills misses, write-backs and accesses in `self` of the scopes, and GROUPS (n_groups, zeroed).
-   What is not known is NAN, and so are its memory cycles. */
+   What is not known is NAN, and so are its memory cycles.  MISSES: by level and histogram. */
 void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
-                     const struct pm_machine *machine, struct pm_scope_prediction *scopes,
-                     struct pm_group_misses *groups);
+                     double *const *misses, const struct pm_machine *machine,
+                     struct pm_scope_prediction *scopes, struct pm_group_misses *groups);
 /* What the misses of SELF cost by the papers' formula, or by the bandwidth of memory: its cycles by
    level, its bandwidth, lower and upper cycles. */
 void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self);

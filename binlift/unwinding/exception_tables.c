@@ -21,13 +21,14 @@ static uint64_t address_of(const struct reading *reading, const uint8_t *at) {
 static bool read_sites(const struct reading *reading, struct pm_reader sites, unsigned encoding,
                        uint64_t function, uint64_t landings, struct pm_exception_table *table) {
     while (!sites.fault && pm_bytes_left(&sites)) {
-        struct pm_call_site site;
+        struct pm_lsda_call_site site;
         site.address = function + pm_take_pointer(&sites, encoding, address_of(reading, sites.at));
         site.end = site.address + pm_take_pointer(&sites, encoding, address_of(reading, sites.at));
         uint64_t landing = pm_take_pointer(&sites, encoding, address_of(reading, sites.at));
         site.landing = landing ? landings + landing : 0;
         site.action = pm_take_uleb(&sites);
-        const struct pm_call_site *last = table->n_sites ? &table->sites[table->n_sites - 1] : NULL;
+        const struct pm_lsda_call_site *last =
+            table->n_sites ? &table->sites[table->n_sites - 1] : NULL;
         if (site.end < site.address || (last && site.address < last->end))
             return false;
         *PM_PUSH(table, sites) = site;

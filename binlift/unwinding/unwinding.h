@@ -95,13 +95,13 @@ bool pm_unwind_same_rule(const struct pm_unwind_rule *a, const struct pm_unwind_
 /* ---- exception tables (exception_tables.c) --------------------------------------------------- */
 
 /* A call site: its range, where exceptions land (0: nowhere), and the offset of its actions + 1. */
-struct pm_call_site {
+struct pm_lsda_call_site {
     uint64_t address, end, landing, action;
 };
 
 struct pm_exception_table {
-    PM_ARRAY(struct pm_call_site, sites); /* as they stand */
-    const uint8_t *actions;               /* n_action_bytes */
+    PM_ARRAY(struct pm_lsda_call_site, sites); /* as they stand */
+    const uint8_t *actions;                    /* n_action_bytes */
     uint64_t n_action_bytes;
     uint8_t type_encoding;
     const uint8_t *types;    /* where types are counted from: entries before, filters behind */

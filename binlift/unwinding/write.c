@@ -188,9 +188,9 @@ static void put_row(struct bytes *to, const struct pm_unwind_row *before,
 
 /* ---- exception tables ------------------------------------------------------------------------ */
 
-static const struct pm_call_site *site_at(const struct pm_exception_table *table,
-                                          uint64_t address) {
-    const struct pm_call_site *sites = table->sites;
+static const struct pm_lsda_call_site *site_at(const struct pm_exception_table *table,
+                                               uint64_t address) {
+    const struct pm_lsda_call_site *sites = table->sites;
     size_t behind = PM_LOWER_BOUND(table->n_sites, i, sites[i].address <= address);
     return behind && address < sites[behind - 1].end ? &sites[behind - 1] : NULL;
 }
@@ -199,7 +199,7 @@ static void put_sites(struct writing *writing, struct bytes *to,
                       const struct pm_moved_place *places, size_t n) {
     uint64_t start = places[0].address;
     for (size_t i = 0, next; i < n; i = next) {
-        const struct pm_call_site *site = site_at(&writing->table, places[i].old);
+        const struct pm_lsda_call_site *site = site_at(&writing->table, places[i].old);
         next = i + 1;
         while (next < n && site_at(&writing->table, places[next].old) == site)
             next++;

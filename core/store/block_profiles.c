@@ -249,7 +249,7 @@ struct pm_block_profile *pm_store_block_profile(struct pm_store *store,
     bool has;
     if (!pm_store_has_table(store, "profiling", &has, err) || !has)
         return NULL;
-    int64_t run = pm_store_find_run(store, parameters, err);
+    int64_t run = pm_store_find_whole_run(store, parameters, err);
     struct pm_block_profile *profile = run > 0 ? read_whole(store, run, err) : NULL;
     if (!profile ||
         (read_levels(store, run, profile, err) && read_blocks(store, run, profile, err) &&

@@ -228,7 +228,7 @@ struct pm_bounds *pm_store_bounds(struct pm_store *store, const struct pm_parame
         return NULL;
     if (!has_columns(store, err))
         return NULL;
-    int64_t run = pm_store_find_run(store, parameters, err);
+    int64_t run = pm_store_find_whole_run(store, parameters, err);
     struct pm_bounds *bounds = run > 0 ? read_whole(store, run, err) : NULL;
     if (bounds && !read_nests(store, run, bounds, err)) {
         pm_bounds_free(bounds);

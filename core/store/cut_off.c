@@ -50,7 +50,7 @@ bool pm_store_cut_off(struct pm_store *store, const struct pm_parameters *parame
         err);
     if (!s)
         return false;
-    sqlite3_bind_text(s, 1, pm_parameters_text(parameters), -1, free);
+    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
     bool ok = true;
     if (pm_store_next_row(store, s, &ok, err)) {
         *how = pm_store_column_text(s, 0);

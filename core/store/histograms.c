@@ -179,8 +179,8 @@ static bool read_streams(struct pm_histogram_cursor *cursor, struct pm_error *er
     return ok;
 }
 
-static struct pm_histogram_cursor *new_cursor(struct pm_store *store, int64_t run,
-                                              struct pm_error *err) {
+struct pm_histogram_cursor *pm_store_histograms_of_run(struct pm_store *store, int64_t run,
+                                                       struct pm_error *err) {
     struct pm_histogram_cursor *cursor = pm_alloc(1, sizeof *cursor);
     cursor->store = store;
     cursor->run = run;
@@ -203,7 +203,7 @@ struct pm_histogram_cursor *pm_store_histograms(struct pm_store *store,
                                                 struct pm_error *err) {
     int64_t run = pm_store_find_run(store, parameters, err);
     if (run > 0)
-        return new_cursor(store, run, err);
+        return pm_store_histograms_of_run(store, run, err);
     if (run == 0)
         pm_fail(err, "%s: no run of that size", store->path);
     return NULL;
@@ -333,7 +333,7 @@ static bool add_to_sums(struct sums *sums, struct pm_histogram_cursor *cursor,
 
 bool pm_store_read_sums(struct pm_store *store, int64_t run, struct pm_profile *profile,
                         struct pm_error *err) {
-    struct pm_histogram_cursor *cursor = new_cursor(store, run, err);
+    struct pm_histogram_cursor *cursor = pm_store_histograms_of_run(store, run, err);
     struct sums sums = {0};
     struct pm_histogram_place place;
     bool ok = cursor != NULL;

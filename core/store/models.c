@@ -57,6 +57,34 @@ static bool put_formulas(struct pm_store *store, const struct pm_model_set *mode
     return ok;
 }
 
+/* Those of a part of the runs stand beside those of the whole. */
+static bool put_selected(struct pm_store *store, const struct pm_model_set *models,
+                         struct pm_error *err) {
+    static const char schema[] =
+        "CREATE TABLE IF NOT EXISTS selected_models (selection TEXT PRIMARY"
+        " KEY, made REAL, data BLOB)";
+    char *selection = pm_store_selection_text(store, err);
+    sqlite3_stmt *s = selection && pm_store_run_sql(store, schema, err)
+                          ? pm_store_prepare(store,
+                                             "INSERT OR REPLACE INTO selected_models (selection,"
+                                             " made, data) VALUES (?,?,?)",
+                                             err)
+                          : NULL;
+    if (!s) {
+        free(selection);
+        return false;
+    }
+    void *bytes;
+    size_t n_bytes;
+    pm_model_set_encode(models, &bytes, &n_bytes);
+    sqlite3_bind_text(s, 1, selection, -1, free);
+    sqlite3_bind_double(s, 2, (double)time(NULL));
+    sqlite3_bind_blob64(s, 3, bytes, n_bytes, free);
+    bool ok = pm_store_step(store, s, err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
 static bool put_blob(struct pm_store *store, const struct pm_model_set *models,
                      struct pm_error *err) {
     sqlite3_stmt *s = pm_store_prepare(store, "INSERT INTO models (made, data) VALUES (?,?)", err);
@@ -76,9 +104,26 @@ bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *mode
                          struct pm_error *err) {
     if (!pm_store_begin(store, err))
         return false;
-    bool ok = pm_store_run_sql(store, "DELETE FROM models; DELETE FROM model", err) &&
-              put_blob(store, models, err) && put_formulas(store, models, err);
+    bool ok = pm_store_is_selected(store)
+                  ? put_selected(store, models, err)
+                  : pm_store_run_sql(store, "DELETE FROM models; DELETE FROM model", err) &&
+                        put_blob(store, models, err) && put_formulas(store, models, err);
     return pm_store_end(store, ok, err);
+}
+
+/* Of what is selected. */
+static bool count_selected(struct pm_store *store, size_t *n_runs, size_t *n_cut_off,
+                           struct pm_error *err) {
+    struct pm_parameters *runs = NULL;
+    bool ok = pm_store_runs(store, &runs, n_runs, err);
+    for (size_t i = 0; ok && i < *n_runs; i++) {
+        char *how;
+        ok = pm_store_cut_off(store, &runs[i], &how, err);
+        *n_cut_off += ok && how;
+        free(ok ? how : NULL);
+    }
+    free(runs);
+    return ok;
 }
 
 /* How many runs there are, and how many of them were cut off. */
@@ -86,6 +131,8 @@ static bool count_runs(struct pm_store *store, size_t *n_runs, size_t *n_cut_off
                        struct pm_error *err) {
     bool has;
     *n_runs = *n_cut_off = 0;
+    if (pm_store_is_selected(store))
+        return count_selected(store, n_runs, n_cut_off, err);
     if (!pm_store_has_table(store, "cut_off", &has, err))
         return false;
     sqlite3_stmt *s = pm_store_prepare(store,
@@ -121,9 +168,26 @@ static bool check_runs(struct pm_store *store, struct pm_model_set *models, stru
     return true;
 }
 
-struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err) {
+/* The row that has the models; NULL, with a sentence after an error, if there is none. */
+static sqlite3_stmt *select_models(struct pm_store *store, struct pm_error *err) {
+    bool has;
+    if (!pm_store_is_selected(store))
+        return pm_store_prepare(store, "SELECT data FROM models ORDER BY id DESC LIMIT 1", err);
+    if (!pm_store_has_table(store, "selected_models", &has, err) || !has)
+        return NULL;
+    char *selection = pm_store_selection_text(store, err);
     sqlite3_stmt *s =
-        pm_store_prepare(store, "SELECT data FROM models ORDER BY id DESC LIMIT 1", err);
+        selection
+            ? pm_store_prepare(store, "SELECT data FROM selected_models WHERE selection = ?", err)
+            : NULL;
+    if (s)
+        sqlite3_bind_text(s, 1, selection, -1, SQLITE_TRANSIENT);
+    free(selection);
+    return s;
+}
+
+struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err) {
+    sqlite3_stmt *s = select_models(store, err);
     if (!s)
         return NULL;
     struct pm_model_set *models = NULL;

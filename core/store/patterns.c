@@ -98,7 +98,7 @@ struct pm_run_patterns *pm_store_patterns(struct pm_store *store,
                                           struct pm_error *err) {
     bool has;
     int64_t run =
-        has_table(store, &has, err) && has ? pm_store_find_run(store, parameters, err) : 0;
+        has_table(store, &has, err) && has ? pm_store_find_whole_run(store, parameters, err) : 0;
     if (run <= 0)
         return NULL;
     struct pm_run_patterns *patterns = pm_alloc(1, sizeof *patterns);

@@ -12,6 +12,8 @@ struct pm_store {
     char *path;
     struct pm_packing *packing; /* of the many histograms */
     bool has_times;             /* false: of version 1, opened to read */
+    struct pm_selection selection;
+    struct pm_store_roles *roles; /* NULL: not found yet (parallel/roles.c) */
 };
 
 /* failures.c: what SQLite refused last, as a sentence; false. */
@@ -50,9 +52,42 @@ bool pm_store_read_strides(struct pm_store *store, int64_t run, struct pm_run_st
                            struct pm_error *err);
 
 /* thread_edges.c: what each thread executed, where there were several. */
+bool pm_store_read_thread_edges(struct pm_store *store, int64_t run, size_t n_edges,
+                                struct pm_streams *streams, struct pm_error *err);
 bool pm_store_put_thread_edges(struct pm_store *store, int64_t run,
                                const struct pm_streams *streams, size_t n_edges,
                                struct pm_error *err);
+
+/* parallel/ranks.c: added to RANKS, without roles. */
+bool pm_store_ranks_of_run(struct pm_store *store, int64_t run, struct pm_ranks *ranks,
+                           struct pm_error *err);
+
+/* parallel/roles.c: with roles, and groups of one role only. */
+bool pm_store_ranks_with_roles(struct pm_store *store, int64_t run, struct pm_ranks *ranks,
+                               struct pm_error *err);
+/* Before a run, or what is known of its ranks, changes. */
+void pm_store_forget_roles(struct pm_store *store);
+
+/* selection/: is only a part of the runs looked at? */
+bool pm_store_is_selected(const struct pm_store *store);
+/* The text that the run with PARAMETERS, which may have an ordinal, has in its table; owned by the
+   caller. */
+char *pm_store_run_text(const struct pm_store *store, const struct pm_parameters *parameters);
+/* What is selected of RUN with parameters OF_RUN, as rows of pm_store_runs. */
+struct pm_run_list {
+    PM_ARRAY(struct pm_parameters, rows);
+};
+bool pm_store_list_selected(struct pm_store *store, int64_t run, const struct pm_parameters *of_run,
+                            struct pm_run_list *list, struct pm_error *err);
+/* PROFILE, of all of RUN, becomes that of what is selected; and its threads, added to THREADS. */
+bool pm_store_take_selected(struct pm_store *store, int64_t run,
+                            const struct pm_parameters *parameters, struct pm_profile *profile,
+                            struct pm_error *err);
+bool pm_store_take_selected_threads(struct pm_store *store, int64_t run, size_t n_edges,
+                                    struct pm_streams *threads, struct pm_error *err);
+/* "role corner, interval 3 by step": what its models are kept under; owned by the caller.  NULL
+   after an error. */
+char *pm_store_selection_text(struct pm_store *store, struct pm_error *err);
 
 /* dirty.c: stores by dirty distance, where there are any. */
 bool pm_store_put_dirty(struct pm_store *store, int64_t run, const struct pm_profile *profile,
@@ -66,6 +101,8 @@ extern const char pm_store_histograms_schema[], pm_store_histograms_view[];
 bool pm_store_upgrade_histograms(struct pm_store *store, struct pm_error *err);
 bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                              const struct pm_streams *streams, struct pm_error *err);
+struct pm_histogram_cursor *pm_store_histograms_of_run(struct pm_store *store, int64_t run,
+                                                       struct pm_error *err);
 /* The histograms of PROFILE, summed over threads. */
 bool pm_store_read_sums(struct pm_store *store, int64_t run, struct pm_profile *profile,
                         struct pm_error *err);
@@ -73,6 +110,10 @@ bool pm_store_read_sums(struct pm_store *store, int64_t run, struct pm_profile *
 /* The run's number; 0 if there is none, -1 after an error. */
 int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
                           struct pm_error *err);
+
+/* The same of what is known of whole runs only: 0 while a part of them is selected. */
+int64_t pm_store_find_whole_run(struct pm_store *store, const struct pm_parameters *parameters,
+                                struct pm_error *err);
 
 /* builds.c: those of a new run; those of a run that is about to go; flags in the structure;
    and what a profile has that is not the same in all builds goes. */
@@ -125,6 +166,17 @@ bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile 
 
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
+
+/* parallel/communication.c: that of a run that is about to go. */
+bool pm_store_remove_communication(struct pm_store *store, int64_t run, struct pm_error *err);
+
+/* parallel/call_paths.c: the store's numbers of PATHS, which are added, by their own; owned by the
+   caller (free).  NULL after an error.  Within a transaction. */
+uint32_t *pm_store_put_call_paths(struct pm_store *store, const struct pm_structure *structure,
+                                  const struct pm_call_paths *paths, struct pm_error *err);
+
+/* parallel/intervals.c: those of a run that is about to go. */
+bool pm_store_remove_intervals(struct pm_store *store, int64_t run, struct pm_error *err);
 
 /* block_profiles.c: that of a run that is about to go. */
 bool pm_store_remove_block_profile(struct pm_store *store, int64_t run, struct pm_error *err);

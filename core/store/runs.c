@@ -28,16 +28,19 @@ static int compare_parameters(const void *a, const void *b) {
 
 bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *n_runs,
                    struct pm_error *err) {
-    struct {
-        PM_ARRAY(struct pm_parameters, rows);
-    } found = {0};
-    sqlite3_stmt *s = pm_store_prepare(store, "SELECT parameters FROM run", err);
+    struct pm_run_list found = {0};
+    sqlite3_stmt *s = pm_store_prepare(store, "SELECT parameters, id FROM run", err);
     if (!s)
         return false;
     bool ok = true;
     while (pm_store_next_row(store, s, &ok, err)) {
         const char *text = (const char *)sqlite3_column_text(s, 0);
-        ok = parse_parameters(store, text ? text : "", PM_PUSH(&found, rows), err);
+        struct pm_parameters of_run;
+        ok = parse_parameters(store, text ? text : "", &of_run, err);
+        if (ok && pm_store_is_selected(store))
+            ok = pm_store_list_selected(store, sqlite3_column_int64(s, 1), &of_run, &found, err);
+        else
+            *PM_PUSH(&found, rows) = of_run;
     }
     sqlite3_finalize(s);
     if (!ok) {
@@ -55,7 +58,7 @@ int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *pa
     sqlite3_stmt *s = pm_store_prepare(store, "SELECT id FROM run WHERE parameters = ?", err);
     if (!s)
         return -1;
-    sqlite3_bind_text(s, 1, pm_parameters_text(parameters), -1, free);
+    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
     int status = sqlite3_step(s);
     int64_t run = status == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
     if (status != SQLITE_ROW && status != SQLITE_DONE) {
@@ -87,7 +90,7 @@ bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parame
         store, "SELECT block_sizes FROM run WHERE parameters = ? AND settings = ?", err);
     if (!s)
         return false;
-    sqlite3_bind_text(s, 1, pm_parameters_text(parameters), -1, free);
+    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
     sqlite3_bind_text(s, 2, settings, -1, SQLITE_STATIC);
     int status = sqlite3_step(s);
     bool ok = status == SQLITE_ROW || status == SQLITE_DONE || pm_store_fail(store, err);
@@ -143,7 +146,7 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
         pm_store_prepare(store, "SELECT id, block_sizes FROM run WHERE parameters = ?", err);
     if (!s)
         return NULL;
-    sqlite3_bind_text(s, 1, pm_parameters_text(parameters), -1, free);
+    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
     int status = sqlite3_step(s);
     struct pm_profile *profile = NULL;
     int64_t run = 0;
@@ -163,7 +166,9 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
                      pm_store_read_skipped(store, run, profile, err) &&
                      pm_store_read_strides(store, run, &profile->strides, err) &&
                      pm_store_read_sums(store, run, profile, err) &&
-                     pm_store_read_dirty(store, run, profile, err) &&
+                     (pm_store_is_selected(store)
+                          ? pm_store_take_selected(store, run, parameters, profile, err)
+                          : pm_store_read_dirty(store, run, profile, err)) &&
                      pm_store_keep_matched(store, run, profile, err))) {
         pm_profile_free(profile);
         profile = NULL;
@@ -180,7 +185,7 @@ bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *para
                                        err);
     if (!s)
         return false;
-    sqlite3_bind_text(s, 1, pm_parameters_text(parameters), -1, free);
+    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
     int status = sqlite3_step(s);
     bool ok = status == SQLITE_ROW;
     if (ok)

@@ -201,6 +201,7 @@ struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct
     struct pm_store *store = pm_alloc(1, sizeof *store);
     store->path = pm_strdup(path);
     store->packing = pm_packing_new();
+    store->selection = PM_SELECTION_ALL;
     int flags =
         mode == PM_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
@@ -219,6 +220,7 @@ struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct
 void pm_store_close(struct pm_store *store) {
     if (!store)
         return;
+    pm_store_forget_roles(store);
     sqlite3_close(store->db);
     pm_packing_free(store->packing);
     free(store->path);
@@ -312,6 +314,7 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         "DELETE FROM time WHERE run = ?",     "DELETE FROM run WHERE id = ?",
     };
     int64_t run = pm_store_find_run(store, parameters, err);
+    pm_store_forget_roles(store);
     if (run <= 0)
         return run == 0;
     bool ok =
@@ -319,9 +322,12 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         pm_store_remove_patterns(store, run, err) && pm_store_remove_differences(store, run, err) &&
         pm_store_remove_formulas(store, run, err) && pm_store_remove_file_times(store, run, err) &&
         pm_store_remove_block_profile(store, run, err) &&
+        pm_store_remove_communication(store, run, err) &&
+        pm_store_remove_intervals(store, run, err) &&
         pm_store_remove_rows(store, "strides", run, err) &&
         pm_store_remove_rows(store, "dirty", run, err) &&
         pm_store_remove_rows(store, "thread_edges", run, err) &&
+        pm_store_remove_rows(store, "rank", run, err) &&
         pm_store_remove_rows(store, "bounds", run, err) &&
         pm_store_remove_rows(store, "nest_bound", run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)

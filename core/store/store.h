@@ -55,9 +55,32 @@
      block_misses (run, block, level, misses REAL, PRIMARY KEY (run, block, level)) WITHOUT ROWID
        (core/block_profile/block_profile.h; of runs that were made with --profile; misses that are
        not zero)
+     rank      (run, process, rank, size, host TEXT, role TEXT, member_of INTEGER, tolerance REAL,
+                PRIMARY KEY (run, process)) WITHOUT ROWID
+       (core/ranks/ranks.h; of runs of MPI programs)
      merged    (run, block_bytes, PRIMARY KEY (run, block_bytes)) WITHOUT ROWID
        (block sizes of the run of which distances below 16 are one bin, and were so while it ran)
+     communication_of_run (run INTEGER PRIMARY KEY, lost)
+     communicator (run, number, size, made_by TEXT, members BLOB, remote BLOB)
+     request_list (run, id, numbers BLOB)
+     communication (run, id, process, thread, path, operation TEXT, partner, source, communicator,
+                tag, source_tag, bytes_sent, bytes_received, requests, n)
+     trace     (run, process, thread, events, lost, data BLOB)
+       (core/communication/communication.h; of runs of MPI programs; bytes that are not known are
+       NULL, partners that are none have the negative numbers of the header; of an event in a trace
+       the id of its row)
+     call_path (id INTEGER PRIMARY KEY, parent, module, return_address, scope, callee TEXT)
+       (core/call_paths/call_paths.h; of all runs: a path has one number in the store)
+     interval_kind (id INTEGER PRIMARY KEY, begin, end, UNIQUE (begin, end))     call paths
+     interval  (run, kind, process, thread, first, n, edges BLOB,
+                PRIMARY KEY (run, kind, process, thread, first)) WITHOUT ROWID
+     interval_histogram (run, kind, process, thread, first, scope_group, block_bytes, cold,
+                accesses, data BLOB, PRIMARY KEY (run, kind, process, thread, first, scope_group,
+                block_bytes)) WITHOUT ROWID
+       (core/intervals/intervals.h; of runs that were made with --interval, --interval-memory)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
+     selected_models (selection TEXT PRIMARY KEY, made REAL, data BLOB)  the same of a part of
+                the runs (core/selection/selection.h)
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
    A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
@@ -75,11 +98,16 @@
 #include "core/block_profile/block_profile.h"
 #include "core/bounds/bounds.h"
 #include "core/builds/builds.h"
+#include "core/communication/communication.h"
+#include "core/call_paths/call_paths.h"
+#include "core/intervals/intervals.h"
 #include "core/model.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
 #include "core/profile.h"
+#include "core/ranks/ranks.h"
 #include "core/reuse_patterns.h"
+#include "core/selection/selection.h"
 #include "core/streams.h"
 #include "core/structure/structure.h"
 #include "core/times.h"
@@ -198,6 +226,26 @@ void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
 bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
                            size_t n_edges, struct pm_streams *streams, struct pm_error *err);
 
+/* The ranks of the run with exactly PARAMETERS, without their roles; what is there already is
+   replaced.  None, or no such run: nothing happens. */
+bool pm_store_put_ranks(struct pm_store *store, const struct pm_parameters *parameters,
+                        const struct pm_ranks *ranks, struct pm_error *err);
+
+/* The same with their roles and, of one role each, groups; added to RANKS.  None: the run is of no
+   MPI program, or not there. */
+bool pm_store_ranks(struct pm_store *store, const struct pm_parameters *parameters,
+                    struct pm_ranks *ranks, struct pm_error *err);
+/* Adds the roles that ranks of all runs have to NAMES, without ranks. */
+bool pm_store_roles(struct pm_store *store, struct pm_ranks *names, struct pm_error *err);
+
+/* From now on runs, profiles, threads and models of STORE are those of SELECTION; times, bounds,
+   reuse patterns and profiles of basic blocks, which are of whole runs, are none.  A run that has
+   nothing of it is not there.  A run's cursor of histograms stays that of the whole run.  Errors:
+   there is no such role or kind of interval. */
+bool pm_store_select(struct pm_store *store, const struct pm_selection *selection,
+                     struct pm_error *err);
+struct pm_selection pm_store_selection(const struct pm_store *store);
+
 /* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were
    touched (by the first of them; all of a run do, or none). */
 bool pm_store_has_bytes(struct pm_store *store, const struct pm_parameters *parameters, bool *found,
@@ -242,6 +290,19 @@ struct pm_block_profile *pm_store_block_profile(struct pm_store *store,
                                                 const struct pm_parameters *parameters,
                                                 struct pm_error *err);
 
+/* Communication of the run with exactly PARAMETERS; what is there already is replaced.  The run
+   must be there: a new one comes without.  The paths become the store's. */
+bool pm_store_put_communication(struct pm_store *store, const struct pm_structure *structure,
+                                const struct pm_parameters *parameters,
+                                const struct pm_communication *communication, struct pm_error *err);
+/* *FOUND: whether the communication of that run was traced, even if there was none. */
+bool pm_store_has_communication(struct pm_store *store, const struct pm_parameters *parameters,
+                                bool *found, struct pm_error *err);
+/* NULL without error text if it was not traced.  Its paths are those of the store. */
+struct pm_communication *pm_store_communication(struct pm_store *store,
+                                                const struct pm_parameters *parameters,
+                                                struct pm_error *err);
+
 /* Reuse patterns (core/reuse_patterns.h) of the run with exactly PARAMETERS; those that are there
    already are replaced.  The run must be there: a new one comes without. */
 bool pm_store_put_patterns(struct pm_store *store, const struct pm_parameters *parameters,
@@ -255,6 +316,33 @@ bool pm_store_has_patterns(struct pm_store *store, const struct pm_parameters *p
 struct pm_run_patterns *pm_store_patterns(struct pm_store *store,
                                           const struct pm_parameters *parameters,
                                           struct pm_error *err);
+
+/* The call paths of all runs, by their numbers in the store; freed by pm_call_paths_free. */
+bool pm_store_call_paths(struct pm_store *store, struct pm_call_paths *paths, struct pm_error *err);
+
+/* Kinds of intervals of all runs.  BEGIN and END are paths of pm_store_call_paths. */
+struct pm_interval_kind {
+    uint32_t number, begin, end;
+};
+struct pm_interval_kinds {
+    PM_ARRAY(struct pm_interval_kind, kinds); /* ascending by number; owned by the caller (free) */
+};
+bool pm_store_interval_kinds(struct pm_store *store, struct pm_interval_kinds *kinds,
+                             struct pm_error *err);
+
+/* Intervals, in order, of the run with exactly PARAMETERS; those that are there already are
+   replaced.  The run must be there: a new one comes without. */
+bool pm_store_put_intervals(struct pm_store *store, const struct pm_parameters *parameters,
+                            const struct pm_structure *structure,
+                            const struct pm_intervals *intervals, struct pm_error *err);
+/* Those of one kind, by its number, or of all (PM_NONE); paths are numbers in the store.  NULL
+   without error text if the run has none.  Not yet compared with a structure (pm_intervals_fit). */
+struct pm_intervals *pm_store_intervals(struct pm_store *store,
+                                        const struct pm_parameters *parameters, uint32_t kind,
+                                        bool with_histograms, struct pm_error *err);
+/* *FOUND: whether the run with exactly PARAMETERS has some, or some with histograms. */
+bool pm_store_has_intervals(struct pm_store *store, const struct pm_parameters *parameters,
+                            bool with_histograms, bool *found, struct pm_error *err);
 
 /* What the build of the run with exactly PARAMETERS has otherwise than the store's structure.
    Freed by pm_build_differences_free; none if the run is of the store's build, or not

@@ -64,18 +64,26 @@ static bool read_row(struct pm_store *store, sqlite3_stmt *s, size_t n_edges,
 
 bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
                            size_t n_edges, struct pm_streams *streams, struct pm_error *err) {
+    int64_t run = pm_store_find_run(store, parameters, err);
+    if (run <= 0)
+        return run == 0;
+    return pm_store_is_selected(store)
+               ? pm_store_take_selected_threads(store, run, n_edges, streams, err)
+               : pm_store_read_thread_edges(store, run, n_edges, streams, err);
+}
+
+bool pm_store_read_thread_edges(struct pm_store *store, int64_t run, size_t n_edges,
+                                struct pm_streams *streams, struct pm_error *err) {
     bool has;
     if (!pm_store_has_table(store, "thread_edges", &has, err))
         return false;
-    int64_t run = has ? pm_store_find_run(store, parameters, err) : 0;
-    if (run <= 0)
-        return run == 0;
-    sqlite3_stmt *s = pm_store_prepare(store,
-                                       "SELECT process, thread, counts FROM thread_edges"
-                                       " WHERE run = ? ORDER BY process, thread",
-                                       err);
+    sqlite3_stmt *s = has ? pm_store_prepare(store,
+                                             "SELECT process, thread, counts FROM thread_edges"
+                                             " WHERE run = ? ORDER BY process, thread",
+                                             err)
+                          : NULL;
     if (!s)
-        return false;
+        return !has;
     sqlite3_bind_int64(s, 1, run);
     bool ok = true;
     while (pm_store_next_row(store, s, &ok, err))

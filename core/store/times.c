@@ -126,7 +126,7 @@ static bool read_scopes(struct pm_store *store, int64_t run, struct pm_times *ti
 
 struct pm_times *pm_store_times(struct pm_store *store, const struct pm_parameters *parameters,
                                 struct pm_error *err) {
-    int64_t run = store->has_times ? pm_store_find_run(store, parameters, err) : 0;
+    int64_t run = store->has_times ? pm_store_find_whole_run(store, parameters, err) : 0;
     struct pm_times *times = run > 0 ? read_timing(store, run, err) : NULL;
     if (times && !read_scopes(store, run, times, err)) {
         pm_times_free(times);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/shares/shares.h"
 #include "fit/query/profile_at.h"
 
 /* A run's threads, and of the whole of them. */
@@ -18,54 +19,9 @@ struct split {
     double *accesses;          /* per group: executions of its references, of all threads */
 };
 
-/* How often each group's references are executed, by its holder; the caller frees. */
-static double *group_accesses(const struct pm_structure *structure, const double *edge_counts) {
-    double *blocks = pm_block_executions(structure, edge_counts);
-    double *accesses = pm_alloc(structure->n_groups, sizeof *accesses);
-    for (size_t r = 0; r < structure->n_references; r++) {
-        const struct pm_reference *reference = &structure->references[r];
-        if (reference->group == PM_NONE)
-            continue;
-        uint32_t holder = pm_group_holder(structure, reference->group);
-        accesses[holder == PM_NONE ? reference->group : holder] += blocks[reference->block];
-    }
-    free(blocks);
-    return accesses;
-}
-
 /* What nobody did in the run is the first thread's. */
 static double share_of(double part, double whole, bool is_first) {
     return whole > 0 ? part / whole : is_first;
-}
-
-static void scale_histogram(struct pm_histogram *to, const struct pm_histogram *from,
-                            double share) {
-    *to = *from;
-    to->bins = pm_alloc(from->n_bins, sizeof *to->bins);
-    for (size_t i = 0; i < from->n_bins; i++) {
-        to->bins[i] = from->bins[i];
-        to->bins[i].loads *= share;
-        to->bins[i].stores *= share;
-    }
-    to->cold_loads *= share;
-    to->cold_stores *= share;
-    to->beyond_loads *= share;
-    to->beyond_stores *= share;
-    to->bytes_touched *= share;
-}
-
-static struct pm_group_histogram *scaled_histograms(const struct pm_group_histogram *from, size_t n,
-                                                    const double *shares, size_t *n_scaled) {
-    struct pm_group_histogram *scaled = pm_alloc(n, sizeof *scaled);
-    *n_scaled = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!(shares[from[i].group] > 0))
-            continue;
-        struct pm_group_histogram *to = &scaled[(*n_scaled)++];
-        to->group = from[i].group;
-        scale_histogram(&to->histogram, &from[i].histogram, shares[to->group]);
-    }
-    return scaled;
 }
 
 static void copy_strides(struct pm_run_strides *to, const struct pm_run_strides *from) {
@@ -100,12 +56,12 @@ static struct pm_profile *profile_of_thread(const struct split *split,
         *PM_PUSH(profile, interpolated) = whole->interpolated[i];
     copy_strides(&profile->strides, &whole->strides);
 
-    double *shares = group_accesses(structure, counts);
+    double *shares = pm_group_accesses(structure, counts);
     for (size_t g = 0; g < structure->n_groups; g++)
         shares[g] = share_of(shares[g], split->accesses[g], t == 0);
-    profile->histograms =
-        scaled_histograms(whole->histograms, whole->n_histograms, shares, &profile->n_histograms);
-    profile->dirty = scaled_histograms(whole->dirty, whole->n_dirty, shares, &profile->n_dirty);
+    profile->histograms = pm_scaled_histograms(whole->histograms, whole->n_histograms, shares,
+                                               &profile->n_histograms);
+    profile->dirty = pm_scaled_histograms(whole->dirty, whole->n_dirty, shares, &profile->n_dirty);
     free(shares);
     return profile;
 }
@@ -201,7 +157,7 @@ static void add_up(struct split *split) {
     for (size_t t = 0; t < split->threads.n_counts; t++)
         for (size_t e = 0; e < structure->n_edges; e++)
             split->edges[e] += split->threads.counts[t].edge_counts[e];
-    split->accesses = group_accesses(structure, split->edges);
+    split->accesses = pm_group_accesses(structure, split->edges);
 }
 
 /* Processes share no cores here: each has counts of its own, and they are added up as before. */

@@ -216,7 +216,8 @@ static void settle_parts(const struct pm_sets *sets, const struct pm_ruled_cache
     const struct pm_profile *profile = sets->profile;
     struct pm_reuse_list all;
     double *misses = pm_alloc(profile->n_histograms, sizeof *misses);
-    pm_reuse_list_make(sets, profile->histograms, profile->n_histograms, cache, &all);
+    const struct pm_histograms_of whole = {profile->histograms, profile->n_histograms};
+    pm_reuse_list_make(sets, &whole, 1, cache, &all);
     settle(sets, cache, &all, point, misses);
     free(misses);
     pm_reuse_list_free(&all);
@@ -224,16 +225,18 @@ static void settle_parts(const struct pm_sets *sets, const struct pm_ruled_cache
         use(sets, cache, point, parts);
 }
 
-void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_group_histogram *histograms,
-                            size_t n_histograms, const struct pm_ruled_cache *cache,
-                            double *misses) {
+void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
+                            const struct pm_ruled_cache *cache, double *misses) {
     const struct pm_profile *profile = sets->profile;
     struct pm_reuse_list list;
-    pm_reuse_list_make(sets, histograms, n_histograms, cache, &list);
+    size_t n_histograms = 0;
+    for (size_t i = 0; i < n; i++)
+        n_histograms += of[i].n;
+    pm_reuse_list_make(sets, of, n, cache, &list);
     if (!pm_rule_is_lru(cache->rule)) {
         struct fixed_point point;
         fixed_point_make(sets, &point);
-        if (histograms == profile->histograms && n_histograms == profile->n_histograms)
+        if (of->histograms == profile->histograms && n_histograms == profile->n_histograms)
             settle(sets, cache, &list, &point, misses);
         else
             settle_parts(sets, cache, &point, &list);

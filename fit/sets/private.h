@@ -284,23 +284,27 @@ struct pm_carried_reuses {
     struct pm_fifo_share fifo;
     double span; /* pm_between.span */
 };
+/* Histograms of one profile, or parts of them. */
+struct pm_histograms_of {
+    const struct pm_group_histogram *histograms;
+    size_t n;
+};
 struct pm_reuse_list {
     PM_ARRAY(struct pm_carried_reuses, reuses); /* ascending by scope, then cell */
     size_t n_counts;                            /* of each reuse */
     float *counts;  /* [reuse][n_counts]: pm_between.p; NULL: one set, or LRU */
     double *misses; /* [histogram]: those of the other reuses, and what always misses */
 };
-void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_group_histogram *histograms,
-                        size_t n_histograms, const struct pm_ruled_cache *cache,
-                        struct pm_reuse_list *list);
+/* Those of N profiles, whose histograms are numbered one after the other. */
+void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
+                        const struct pm_ruled_cache *cache, struct pm_reuse_list *list);
 void pm_reuse_list_free(struct pm_reuse_list *list);
 
 /* ---- policies.c: the misses of a cache by its rule ---------------------------------------------
  */
 
-/* Of each histogram, in MISSES [n_histograms]. */
-void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_group_histogram *histograms,
-                            size_t n_histograms, const struct pm_ruled_cache *cache,
-                            double *misses);
+/* Of each histogram of N profiles, one after the other, in MISSES. */
+void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
+                            const struct pm_ruled_cache *cache, double *misses);
 
 #endif

@@ -301,27 +301,27 @@ static double weight_of(const struct pm_carried_reuses *reuse, double blocks) {
     return reuse->accesses * fmin(1, reuse->distance / blocks);
 }
 
-/* Takes reuses off LIST that weigh least, which a program with thousands of routines has most of,
-   and keeps MOST at most; the MISSES of the others are those of one set. */
-static void drop_light(struct pm_reuse_list *list, double blocks, size_t most, double *misses) {
-    double *weights = pm_alloc(list->n_reuses, sizeof *weights);
+/* Takes reuses off LIST, from number FIRST on, that weigh least, which a program with thousands of
+   routines has most of, and keeps MOST at most; the misses of the others are those of one set. */
+static void drop_light(struct pm_reuse_list *list, size_t first, double blocks, size_t most) {
+    const size_t n = list->n_reuses - first;
+    double *weights = pm_alloc(n, sizeof *weights);
     double sum = 0, so_far = 0, least = 0;
-    size_t kept = 0;
-    for (size_t i = 0; i < list->n_reuses; i++)
-        sum += weights[i] = weight_of(&list->reuses[i], blocks);
-    PM_SORT(weights, list->n_reuses, compare_downwards);
-    for (size_t i = 0; i < list->n_reuses && i < most && so_far < pm_heuristics.sets_kept * sum;
-         i++) {
+    size_t kept = first;
+    for (size_t i = 0; i < n; i++)
+        sum += weights[i] = weight_of(&list->reuses[first + i], blocks);
+    PM_SORT(weights, n, compare_downwards);
+    for (size_t i = 0; i < n && i < most && so_far < pm_heuristics.sets_kept * sum; i++) {
         least = weights[i];
         so_far += least;
     }
     free(weights);
-    for (size_t i = 0; i < list->n_reuses; i++) {
+    for (size_t i = first; i < list->n_reuses; i++) {
         const struct pm_carried_reuses *reuse = &list->reuses[i];
         if (weight_of(reuse, blocks) >= least)
             list->reuses[kept++] = *reuse;
         else if (reuse->distance >= blocks)
-            misses[reuse->histogram] += reuse->accesses;
+            list->misses[reuse->histogram] += reuse->accesses;
     }
     list->n_reuses = kept;
 }
@@ -347,16 +347,28 @@ static void count_in_sets(const struct pm_sets *sets, const struct pm_ruled_cach
     pm_lists_free(&of_scope);
 }
 
-void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_group_histogram *histograms,
-                        size_t n_histograms, const struct pm_ruled_cache *cache,
+/* Adds those of a profile, whose histograms have numbers from NUMBER on. */
+static void add_profile(const struct pm_sets *sets, const struct pm_histograms_of *of,
+                        size_t number, const struct pm_ruled_cache *cache,
                         struct pm_reuse_list *list) {
+    const size_t first = list->n_reuses;
+    for (size_t h = 0; h < of->n; h++)
+        if (of->histograms[h].histogram.block_bytes == sets->block_bytes)
+            list_reuses(sets, &of->histograms[h], number + h, cache, list,
+                        &list->misses[number + h]);
+    drop_light(list, first, cache->blocks,
+               MOST_WORK / (cache->n_sets + sets->walks.n_walks + list->n_counts));
+}
+
+void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
+                        const struct pm_ruled_cache *cache, struct pm_reuse_list *list) {
+    size_t n_histograms = 0;
+    for (size_t i = 0; i < n; i++)
+        n_histograms += of[i].n;
     *list = (struct pm_reuse_list){.n_counts = pm_rule_most(cache->rule) + 1,
                                    .misses = pm_alloc(n_histograms, sizeof(double))};
-    for (size_t h = 0; h < n_histograms; h++)
-        if (histograms[h].histogram.block_bytes == sets->block_bytes)
-            list_reuses(sets, &histograms[h], h, cache, list, &list->misses[h]);
-    drop_light(list, cache->blocks,
-               MOST_WORK / (cache->n_sets + sets->walks.n_walks + list->n_counts), list->misses);
+    for (size_t i = 0, number = 0; i < n; number += of[i++].n)
+        add_profile(sets, &of[i], number, cache, list);
     PM_SORT(list->reuses, list->n_reuses, compare_reuses);
     if (cache->n_sets > 1) {
         count_in_sets(sets, cache, list);

@@ -66,46 +66,68 @@ static uint64_t sets_of(const struct pm_profile *profile, const struct pm_set_ca
                : (uint64_t)(cache->blocks / cache->ways);
 }
 
-static void count_fully_associative(const struct pm_group_histogram *histograms,
-                                    size_t n_histograms, const struct pm_set_cache *cache,
-                                    double *misses) {
-    for (size_t h = 0; h < n_histograms; h++)
-        if (histograms[h].histogram.block_bytes == cache->block_bytes)
-            misses[h] =
-                pm_histogram_misses(&histograms[h].histogram, cache->blocks + cache->inner_blocks);
+/* What PROFILE says of the misses of OF, N profiles whose histograms are numbered one after the
+   other. */
+struct asked_misses {
+    const struct pm_structure *structure;
+    const struct pm_profile *profile;
+    const struct pm_histograms_of *of;
+    size_t n, n_histograms;
+};
+
+static void count_fully_associative(const struct asked_misses *asked,
+                                    const struct pm_set_cache *cache, double *misses) {
+    for (size_t i = 0; i < asked->n; misses += asked->of[i++].n)
+        for (size_t h = 0; h < asked->of[i].n; h++) {
+            const struct pm_histogram *histogram = &asked->of[i].histograms[h].histogram;
+            if (histogram->block_bytes == cache->block_bytes)
+                misses[h] = pm_histogram_misses(histogram, cache->blocks + cache->inner_blocks);
+        }
 }
 
-double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
-                       const struct pm_group_histogram *histograms, size_t n_histograms,
-                       const struct pm_set_cache *caches, size_t n) {
+/* *SETS is made when it is needed. */
+static void count_misses(const struct asked_misses *asked, const struct pm_set_cache *cache,
+                         struct pm_sets **sets, double *misses) {
+    uint64_t n_sets = sets_of(asked->profile, cache);
+    double blocks = cache->blocks + cache->inner_blocks;
+    struct pm_rule *rule = pm_rule_new(cache->replacement, blocks / (double)n_sets);
+    if (n_sets == 1 && pm_rule_is_lru(rule) && !cache->unified) {
+        count_fully_associative(asked, cache, misses);
+    } else {
+        const struct pm_ruled_cache ruled = {.n_sets = n_sets,
+                                             .blocks = blocks,
+                                             .random_pages = cache->indexed == PM_INDEXED_PHYSICAL,
+                                             .unified = cache->unified,
+                                             .rule = rule};
+        if (!*sets)
+            *sets = sets_new(asked->structure, asked->profile, cache->block_bytes);
+        pm_count_policy_misses(*sets, asked->of, asked->n, &ruled, misses);
+    }
+    pm_rule_free(rule);
+}
+
+/* For each of N caches. */
+static double **misses_of(const struct asked_misses *asked, const struct pm_set_cache *caches,
+                          size_t n) {
     double **misses = pm_alloc(n, sizeof *misses);
     for (size_t first = 0; first < n; first++) {
         struct pm_sets *sets = NULL;
         for (size_t c = first; c < n; c++) {
             if (misses[c] || caches[c].block_bytes != caches[first].block_bytes)
                 continue;
-            misses[c] = pm_alloc(n_histograms, sizeof *misses[c]);
-            uint64_t n_sets = sets_of(profile, &caches[c]);
-            double blocks = caches[c].blocks + caches[c].inner_blocks;
-            struct pm_rule *rule = pm_rule_new(caches[c].replacement, blocks / (double)n_sets);
-            if (n_sets == 1 && pm_rule_is_lru(rule) && !caches[c].unified)
-                count_fully_associative(histograms, n_histograms, &caches[c], misses[c]);
-            else {
-                const struct pm_ruled_cache cache = {.n_sets = n_sets,
-                                                     .blocks = blocks,
-                                                     .random_pages =
-                                                         caches[c].indexed == PM_INDEXED_PHYSICAL,
-                                                     .unified = caches[c].unified,
-                                                     .rule = rule};
-                if (!sets)
-                    sets = sets_new(structure, profile, caches[c].block_bytes);
-                pm_count_policy_misses(sets, histograms, n_histograms, &cache, misses[c]);
-            }
-            pm_rule_free(rule);
+            misses[c] = pm_alloc(asked->n_histograms, sizeof *misses[c]);
+            count_misses(asked, &caches[c], &sets, misses[c]);
         }
         sets_free(sets);
     }
     return misses;
+}
+
+double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                       const struct pm_group_histogram *histograms, size_t n_histograms,
+                       const struct pm_set_cache *caches, size_t n) {
+    const struct pm_histograms_of of = {histograms, n_histograms};
+    return misses_of(&(struct asked_misses){structure, profile, &of, 1, n_histograms}, caches, n);
 }
 
 double **pm_set_misses_of_levels(const struct pm_structure *structure,
@@ -115,6 +137,19 @@ double **pm_set_misses_of_levels(const struct pm_structure *structure,
     struct pm_set_cache *caches = pm_set_caches_of(machine);
     double **misses =
         pm_set_misses(structure, profile, histograms, n_histograms, caches, machine->n_levels);
+    free(caches);
+    return misses;
+}
+
+double **pm_set_misses_between(const struct pm_structure *structure,
+                               const struct pm_profile *profile, struct pm_profile *const ends[2],
+                               const struct pm_machine *machine) {
+    const struct pm_histograms_of of[] = {{profile->histograms, profile->n_histograms},
+                                          {ends[0]->histograms, ends[0]->n_histograms},
+                                          {ends[1]->histograms, ends[1]->n_histograms}};
+    const struct asked_misses asked = {structure, profile, of, 3, of[0].n + of[1].n + of[2].n};
+    struct pm_set_cache *caches = pm_set_caches_of(machine);
+    double **misses = misses_of(&asked, caches, machine->n_levels);
     free(caches);
     return misses;
 }

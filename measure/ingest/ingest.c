@@ -9,7 +9,7 @@
 #include "measure/ingest/private.h"
 
 struct thread_counters {
-    uint32_t stream;
+    uint32_t stream, process;
     uint64_t *counters; /* [structure->n_counters]; owned */
 };
 
@@ -23,6 +23,8 @@ struct sums {
     size_t n_block_sizes;
     uint64_t n_missed_jumps;
     PM_ARRAY(struct pm_open_call, open_calls);
+    PM_ARRAY(size_t, first_open_calls); /* of each process the first of these */
+    struct pm_rank_oddities odd_ranks;
     struct pm_skipped_accesses stopped;
     struct pm_run_strides strides; /* goes to the profile */
     struct pm_profile_sums blocks;
@@ -47,7 +49,14 @@ static const struct pm_module_place **find_places(const struct sums *sums, const
             sums->loaded[places[i]->module] = true;
             continue;
         }
-        pm_fail(err, "%s: measured by another program than the one that was instrumented", path);
+        if (raw->rank.size)
+            pm_fail(err,
+                    "%s: rank %llu was measured by another program than the one that was "
+                    "instrumented: all ranks must run the same file",
+                    path, (unsigned long long)raw->rank.rank);
+        else
+            pm_fail(err, "%s: measured by another program than the one that was instrumented",
+                    path);
         free(places);
         return NULL;
     }
@@ -56,6 +65,7 @@ static const struct pm_module_place **find_places(const struct sums *sums, const
 
 static void add_frames(struct sums *sums, const struct pm_raw *raw,
                        const struct pm_module_place *const *places) {
+    *PM_PUSH(sums, first_open_calls) = sums->n_open_calls;
     for (size_t i = 0; i < raw->n_frames; i++)
         for (size_t f = 0; f < raw->frames[i].n_frames; f++) {
             const struct pm_raw_frame *frame = &raw->frames[i].frames[f];
@@ -78,7 +88,7 @@ static uint64_t *counters_of_thread(struct sums *sums, uint64_t thread) {
         if (sums->threads[i].stream == index)
             return sums->threads[i].counters;
     uint64_t *counters = pm_alloc(sums->structure->n_counters, sizeof *counters);
-    *PM_PUSH(sums, threads) = (struct thread_counters){index, counters};
+    *PM_PUSH(sums, threads) = (struct thread_counters){index, stream.process, counters};
     return counters;
 }
 
@@ -168,6 +178,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         add_counters(sums, raw, places);
         add_frames(sums, raw, places);
         add_estimates(sums, raw);
+        pm_ingest_rank(&sums->result->ranks, &sums->odd_ranks, raw, sums->result->n_processes);
         ok = add_histograms(sums, raw, places, path, err) &&
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
              pm_ingest_dirty(sums->result->profile, raw, places, path, err) &&
@@ -189,34 +200,75 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
 
 /* ---- the profile ----------------------------------------------------------------------------- */
 
-/* Edges of each thread.  Which thread the activations belong to that were left for good is not
-   known; so the first one gets what the others leave of the whole. */
-static void make_threads(struct sums *sums) {
-    struct pm_streams *streams = &sums->result->streams;
-    const struct pm_profile *profile = sums->result->profile;
-    size_t n_edges = sums->structure->n_edges;
-    uint64_t *counts = pm_alloc(n_edges, sizeof *counts);
+/* Edges of COUNTERS, in room for EDGES; for what belongs to nobody else. */
+static void solve(const struct sums *sums, const uint64_t *counters,
+                  const struct pm_open_call *open_calls, size_t n_open_calls, uint64_t *edges) {
+    struct pm_skipped_accesses ignored = {0};
     bool *inexact = pm_alloc(sums->structure->n_routines, sizeof *inexact);
+    pm_skipped_solve(sums->copies, counters, open_calls, n_open_calls, edges, inexact, &ignored);
+    free(inexact);
+}
+
+/* What the process of threads FIRST … END − 1 took of each edge, at most what is LEFT. */
+static double *edges_of_process(const struct sums *sums, size_t first, size_t end,
+                                const double *left) {
+    const struct pm_structure *structure = sums->structure;
+    uint32_t process = sums->threads[first].process;
+    uint64_t *counters = pm_alloc(structure->n_counters, sizeof *counters),
+             *edges = pm_alloc(structure->n_edges, sizeof *edges);
+    double *taken = pm_alloc(structure->n_edges, sizeof *taken);
+    size_t open = sums->first_open_calls[process], after = process + 1 < sums->n_first_open_calls
+                                                               ? sums->first_open_calls[process + 1]
+                                                               : sums->n_open_calls;
+    for (size_t t = first; t < end; t++)
+        for (size_t c = 0; c < structure->n_counters; c++)
+            counters[c] += sums->threads[t].counters[c];
+    solve(sums, counters, sums->open_calls ? sums->open_calls + open : NULL, after - open, edges);
+    for (size_t e = 0; e < structure->n_edges; e++)
+        taken[e] = (double)edges[e] < left[e] ? (double)edges[e] : left[e];
+    free(edges);
+    free(counters);
+    return taken;
+}
+
+/* Adds what thread T took, LEFT of its process for it: all of it, if IS_FIRST. */
+static void add_thread(struct sums *sums, size_t t, bool is_first, double *left) {
+    size_t n_edges = sums->structure->n_edges;
+    struct pm_stream_counts *row = PM_PUSH(&sums->result->streams, counts);
+    uint64_t *counts = pm_alloc(n_edges, sizeof *counts);
+    *row = (struct pm_stream_counts){sums->threads[t].stream,
+                                     pm_alloc(n_edges, sizeof *row->edge_counts)};
+    if (!is_first)
+        solve(sums, sums->threads[t].counters, NULL, 0, counts);
+    for (size_t e = 0; e < n_edges; e++) {
+        row->edge_counts[e] =
+            !is_first && (double)counts[e] < left[e] ? (double)counts[e] : left[e];
+        left[e] -= row->edge_counts[e];
+    }
+    free(counts);
+}
+
+/* Edges of each thread.  Which thread of a process the activations belong to that were left for
+   good is not known; so the first one gets what the others leave of the process's, and the first
+   process what the others leave of the whole. */
+static void make_threads(struct sums *sums) {
+    size_t n_edges = sums->structure->n_edges;
     double *left = pm_alloc(n_edges, sizeof *left);
     for (size_t e = 0; e < n_edges; e++)
-        left[e] = profile->edge_counts[e];
-    for (size_t t = sums->n_threads; t-- > 0 && sums->n_threads > 1;) {
-        struct pm_skipped_accesses ignored = {0};
-        struct pm_stream_counts *row = PM_PUSH(streams, counts);
-        *row = (struct pm_stream_counts){sums->threads[t].stream,
-                                         pm_alloc(n_edges, sizeof *row->edge_counts)};
-        if (t > 0)
-            pm_skipped_solve(sums->copies, sums->threads[t].counters, NULL, 0, counts, inexact,
-                             &ignored);
-        for (size_t e = 0; e < n_edges; e++) {
-            row->edge_counts[e] =
-                t > 0 && (double)counts[e] < left[e] ? (double)counts[e] : left[e];
-            left[e] -= row->edge_counts[e];
-        }
+        left[e] = sums->result->profile->edge_counts[e];
+    for (size_t end = sums->n_threads; end > 0 && sums->n_threads > 1;) {
+        size_t first = end - 1;
+        while (first > 0 && sums->threads[first - 1].process == sums->threads[first].process)
+            first--;
+        double *of_process = first > 0 ? edges_of_process(sums, first, end, left) : NULL;
+        for (size_t e = 0; of_process && e < n_edges; e++)
+            left[e] -= of_process[e];
+        for (size_t t = end; t-- > first;)
+            add_thread(sums, t, t == first, of_process ? of_process : left);
+        free(of_process);
+        end = first;
     }
     free(left);
-    free(inexact);
-    free(counts);
 }
 
 static void make_profile(struct sums *sums, const struct pm_parameters *at) {
@@ -308,7 +360,8 @@ static void note_irregularities(const struct sums *sums) {
 
 bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct pm_parameters *at,
                const uint64_t *block_sizes, size_t n_block_sizes, bool with_patterns,
-               bool with_checkpoints, struct pm_ingested *ingested, struct pm_error *err) {
+               bool with_checkpoints, double rank_tolerance, struct pm_ingested *ingested,
+               struct pm_error *err) {
     const struct pm_structure *structure = copies->structure;
     *ingested = (struct pm_ingested){.profile = pm_alloc(1, sizeof *ingested->profile)};
     if (with_patterns)
@@ -327,6 +380,7 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
     if (ok) {
         pm_streams_order(&ingested->streams);
         make_profile(&sums, at);
+        pm_ingest_ranks_end(ingested, &sums.odd_ranks, structure, rank_tolerance);
         ingested->blocks = pm_profile_sums_end(&sums.blocks, ingested->profile->edge_counts);
         ingested->n_served = sums.blocks.n_served;
         note_endings(&sums);
@@ -343,6 +397,7 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
     pm_run_strides_free(&sums.strides);
     pm_profile_sums_free(&sums.blocks);
     free(sums.open_calls);
+    free(sums.first_open_calls);
     free(sums.loaded);
     return ok;
 }
@@ -351,6 +406,8 @@ void pm_ingested_free(struct pm_ingested *ingested) {
     if (ingested->profile)
         pm_profile_free(ingested->profile);
     pm_streams_free(&ingested->streams);
+    pm_ranks_free(&ingested->ranks);
+    free(ingested->missing_ranks);
     pm_run_patterns_free(ingested->patterns);
     pm_block_profile_free(ingested->blocks);
     free(ingested->inexact);

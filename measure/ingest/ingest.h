@@ -6,6 +6,7 @@
 #include "core/block_profile/block_profile.h"
 #include "core/builds/builds.h"
 #include "core/profile.h"
+#include "core/ranks/ranks.h"
 #include "core/reuse_patterns.h"
 #include "core/streams.h"
 #include "measure/copies/copies.h"
@@ -23,16 +24,20 @@ struct pm_ingested {
     uint32_t n_checkpoints; /* of which only what they had written before their end is there */
     int signal;             /* that ended one of them; 0: none, or not known */
     double accesses;        /* of one block size, by all threads */
+    struct pm_ranks ranks;  /* none: it was no MPI program; owned */
+    char *missing_ranks;    /* "7": of which there is no raw file; NULL: none are; owned */
     char *notes;            /* sentences, one a line; NULL none; owned */
 };
 
 /* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules
    COPIES (WITH_CHECKPOINTS: also those that came to no end): counters over processes and threads,
-   from which all edges are solved.  Histograms are kept apart by thread.  Errors: no raw file, one
-   of another program, a damaged one. */
+   from which all edges are solved.  Histograms are kept apart by thread.  Ranks of an MPI program
+   are grouped with RANK_TOLERANCE (core/ranks/ranks.h).  Errors: no raw file, one of another
+   program, a damaged one. */
 bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct pm_parameters *at,
                const uint64_t *block_sizes, size_t n_block_sizes, bool with_patterns,
-               bool with_checkpoints, struct pm_ingested *ingested, struct pm_error *err);
+               bool with_checkpoints, double rank_tolerance, struct pm_ingested *ingested,
+               struct pm_error *err);
 void pm_ingested_free(struct pm_ingested *ingested); /* what it owns */
 
 /* Brings INGESTED, measured with the build FROM, into the numbers of the build TO; DIFFERENCES gets

@@ -23,6 +23,18 @@ bool pm_ingest_strides(struct pm_run_strides *strides, const struct pm_raw *raw,
                        const struct pm_module_place *const *places, const char *path,
                        struct pm_error *err);
 
+/* What processes say of their ranks that does not go together. */
+struct pm_rank_oddities {
+    bool differs, repeats; /* numbers of ranks; one rank is several processes */
+    struct pm_rank a, b;   /* two that differ */
+};
+/* Adds the rank of the process that RAW is of, if it is one. */
+void pm_ingest_rank(struct pm_ranks *ranks, struct pm_rank_oddities *odd, const struct pm_raw *raw,
+                    uint32_t process);
+/* Once all are there, and the profile: in order, with groups, or none with a note. */
+void pm_ingest_ranks_end(struct pm_ingested *ingested, const struct pm_rank_oddities *odd,
+                         const struct pm_structure *structure, double tolerance);
+
 /* Sums of profiles of basic blocks. */
 struct pm_profile_sums {
     const struct pm_structure *structure;

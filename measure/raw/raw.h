@@ -76,6 +76,12 @@ struct pm_raw_masked { /* references of one module in one thread */
     PM_ARRAY(struct pm_raw_lanes, lanes); /* ascending by reference; owned */
 };
 
+struct pm_raw_rank { /* of a process of an MPI program */
+    uint64_t rank, size;
+    uint64_t library; /* enum pm_raw_library */
+    char host[PM_RAW_HOST_SIZE];
+};
+
 struct pm_raw_skipped { /* by one thread, while measuring was off */
     uint64_t thread, loads, stores, n_stops;
 };
@@ -118,6 +124,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(struct pm_raw_samples, samples);
     PM_ARRAY(struct pm_raw_skipped, skipped); /* at most one a thread */
+    struct pm_raw_rank rank;                  /* size 0: it is none */
     PM_ARRAY(struct pm_raw_strides, strides);
     PM_ARRAY(struct pm_raw_profile, profiles);
     PM_ARRAY(struct pm_raw_masked, masked);

@@ -414,6 +414,20 @@ static bool read_samples(struct pm_raw *raw, struct pm_reader *in) {
     return true;
 }
 
+static bool read_rank(struct pm_raw *raw, struct pm_reader *in) {
+    bool is_first = raw->rank.size == 0;
+    raw->rank = (struct pm_raw_rank){.rank = pm_take_unsigned(in, 8)};
+    raw->rank.size = pm_take_unsigned(in, 8);
+    raw->rank.library = pm_take_unsigned(in, 8);
+    const char *host = pm_take(in, sizeof raw->rank.host);
+    if (!is_first || !host || host[sizeof raw->rank.host - 1] != '\0' ||
+        raw->rank.rank >= raw->rank.size || raw->rank.size > PM_MOST_RANKS ||
+        raw->rank.library < PM_RAW_OPEN_MPI || raw->rank.library > PM_RAW_OTHER_MPI)
+        return false;
+    memcpy(raw->rank.host, host, sizeof raw->rank.host);
+    return true;
+}
+
 static bool read_note(struct pm_raw *raw, struct pm_reader *in) {
     size_t bytes = pm_bytes_left(in);
     const char *text = pm_take(in, bytes);
@@ -483,6 +497,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
         break;
     case PM_RAW_FRAMES:
         valid = read_frames(raw, &in);
+        break;
+    case PM_RAW_RANK:
+        valid = read_rank(raw, &in);
         break;
     case PM_RAW_NOTE:
         valid = read_note(raw, &in);

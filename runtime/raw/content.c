@@ -10,6 +10,7 @@
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/records/records.h"
 #include "runtime/signals/signals.h"
 #include "runtime/strides/strides.h"
@@ -351,6 +352,7 @@ static void add_notes(struct pm_raw_builder *builder) {
 void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
     pm_analyser_flush();
     add_run(builder, run);
+    pm_ranks_add(builder);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         add_module(builder, &pm_modules[module].header);
     for (uint32_t module = 0; module < pm_n_modules; module++)

@@ -67,35 +67,60 @@ static bool join(uint8_t *into, const uint8_t *from) {
     return more;
 }
 
+/* What hangs at the beginning of each block outside the loop, and which of these blocks hand on
+   more than when their edges were followed last. */
+struct hanging {
+    const struct pm_structure *structure;
+    const struct pm_routine *routine;
+    uint32_t loop;
+    uint8_t *at; /* [block of the routine][register] */
+    bool *more;  /* [block of the routine] */
+    uint8_t defined[N_REGISTERS], at_header[N_REGISTERS];
+};
+
+/* Follows EDGE, in the FIRST round or a later one; whether what it leads to hands on more. */
+static bool follow(struct hanging *h, const struct pm_edge *edge, bool first) {
+    uint8_t after[N_REGISTERS];
+    if (edge->from == PM_NONE || edge->to == PM_NONE)
+        return false;
+    const uint32_t from = edge->from - h->routine->first_block;
+    const uint32_t to = edge->to - h->routine->first_block;
+    bool from_loop = pm_is_in_loop(h->structure, edge->from, h->loop);
+    if (from_loop ? !first : !h->more[from])
+        return false;
+    if (from_loop) {
+        memcpy(after, h->defined, sizeof after);
+    } else {
+        memcpy(after, &h->at[(size_t)from * N_REGISTERS], sizeof after);
+        walk_block(h->structure, edge->from, after);
+    }
+    if (!pm_is_in_loop(h->structure, edge->to, h->loop))
+        return join(&h->at[(size_t)to * N_REGISTERS], after);
+    if (!from_loop)
+        join(h->at_header, after);
+    return false;
+}
+
 void pm_find_fresh_registers(const struct pm_structure *s, uint32_t loop, bool *fresh) {
     const struct pm_routine *routine = &s->routines[s->scopes[loop].routine];
-    uint8_t defined[N_REGISTERS], at_header[N_REGISTERS] = {0};
-    uint8_t *at = pm_alloc((size_t)routine->n_blocks * N_REGISTERS, 1);
-    find_defined(s, routine, loop, defined);
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++) {
-            const struct pm_edge *edge = &s->edges[e];
-            if (edge->from == PM_NONE || edge->to == PM_NONE)
-                continue;
-            uint8_t after[N_REGISTERS];
-            bool from_loop = pm_is_in_loop(s, edge->from, loop);
-            if (from_loop)
-                memcpy(after, defined, sizeof after);
-            else {
-                memcpy(after, &at[(size_t)(edge->from - routine->first_block) * N_REGISTERS],
-                       sizeof after);
-                walk_block(s, edge->from, after);
-            }
-            if (!pm_is_in_loop(s, edge->to, loop))
-                more |= join(&at[(size_t)(edge->to - routine->first_block) * N_REGISTERS], after);
-            else if (!from_loop)
-                join(at_header, after);
-        }
+    struct hanging h = {.structure = s, .routine = routine, .loop = loop};
+    h.at = pm_alloc((size_t)routine->n_blocks * N_REGISTERS, 1);
+    h.more = pm_alloc(routine->n_blocks, sizeof *h.more);
+    bool *next = pm_alloc(routine->n_blocks, sizeof *next);
+    find_defined(s, routine, loop, h.defined);
+    for (bool first = true, any = true; any; first = false) {
+        any = false;
+        for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++)
+            if (follow(&h, &s->edges[e], first))
+                any = next[s->edges[e].to - routine->first_block] = true;
+        memcpy(h.more, next, routine->n_blocks * sizeof *next);
+        memset(next, 0, routine->n_blocks * sizeof *next);
     }
     for (unsigned r = 0; r < N_REGISTERS; r++)
-        fresh[r] = !at_header[r];
-    free(at);
+        fresh[r] = !h.at_header[r];
+    free(next);
+    free(h.more);
+    free(h.at);
 }
 
 bool pm_is_fresh_place(const struct pm_structure *s, uint32_t reference) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/sets/sets.h"
 #include "sched/schedule.h"
 #include "sched/signature/private.h"
 
@@ -257,7 +258,10 @@ bool pm_parts_of_scopes(const struct pm_structure *structure, const struct pm_pr
     struct pm_scope_prediction *scopes = pm_alloc(structure->n_scopes, sizeof *scopes);
     struct pm_group_misses *groups = pm_alloc(structure->n_groups, sizeof *groups);
     pm_frequencies_make(structure, profile->edge_counts, &frequencies);
-    pm_count_misses(&frequencies, profile, signature->machine, scopes, groups);
+    double **misses = pm_set_misses_of_levels(structure, profile, profile->histograms,
+                                              profile->n_histograms, signature->machine);
+    pm_count_misses(&frequencies, profile, misses, signature->machine, scopes, groups);
+    pm_set_misses_free(misses, signature->machine->n_levels);
     struct pm_patterns *patterns = pm_patterns_of_scopes(&frequencies, profile, groups, signature);
     double *flops = pm_flops_of_scopes(&frequencies);
     for (uint32_t s = 0; s < structure->n_scopes; s++)

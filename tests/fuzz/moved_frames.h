@@ -153,8 +153,8 @@ static inline bool moved_same_row(const struct pm_unwind_row *a, const struct pm
     return same;
 }
 
-static inline const struct pm_call_site *moved_site_at(const struct pm_exception_table *table,
-                                                       uint64_t address) {
+static inline const struct pm_lsda_call_site *moved_site_at(const struct pm_exception_table *table,
+                                                            uint64_t address) {
     for (size_t i = 0; i < table->n_sites; i++)
         if (table->sites[i].address <= address && address < table->sites[i].end)
             return &table->sites[i];
@@ -222,8 +222,8 @@ static inline const char *moved_compare_place(const struct moved_frames *moved,
         return "a moved instruction has other rules";
     if (!old_fde->lsda != !new_fde->lsda)
         return "a moved routine lost its exception table, or got one";
-    const struct pm_call_site *old_site = moved_site_at(&a->table, place->old),
-                              *new_site = moved_site_at(&b->table, place->address);
+    const struct pm_lsda_call_site *old_site = moved_site_at(&a->table, place->old),
+                                   *new_site = moved_site_at(&b->table, place->address);
     if (!old_site != !new_site)
         return "a moved instruction lost its call site, or got one";
     if (old_site &&

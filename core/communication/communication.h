@@ -1,0 +1,145 @@
+/* Communication of a run: what each thread of each rank said to whom, by call path, as counts of
+   events that are alike and as the order in which they came (Marin 2003, section 3.3.2, where only
+   volumes on sockets are known).  Kept with the run in the store.
+
+   An event is one call of MPI that came back without an error.  Of a nonblocking receive partner,
+   tag and bytes are what its completion told.  Of a persistent request each start is an event, with
+   the operation that made it; a call that completes several requests is one.  Tests and probes that
+   found nothing are no events.
+
+   Bytes are those of the user's buffers: of a collective operation what this rank gives into it and
+   gets out of it, its own part included, whatever messages the library makes of it. */
+#ifndef PM_COMMUNICATION_H
+#define PM_COMMUNICATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+#include "core/call_paths/call_paths.h"
+#include "core/communication/operations.h"
+
+/* In place of a rank of the world. */
+enum {
+    PM_NO_PARTNER = -1,      /* the operation has none */
+    PM_NULL_PARTNER = -2,    /* MPI_PROC_NULL: nothing is sent or received */
+    PM_ANY_SOURCE = -3,      /* of a receive that was never completed */
+    PM_UNKNOWN_PARTNER = -4, /* of another world, or the library did not tell */
+};
+/* In place of a tag: there is none; of a receive of any tag that was never completed. */
+enum { PM_NO_TAG = -1, PM_ANY_TAG = -2 };
+/* In place of a number of bytes: of a receive that was never completed, or the library did not
+   tell. */
+#define PM_UNKNOWN_BYTES UINT64_MAX
+
+/* The same number in all processes of the run that are members of it. */
+struct pm_communicator {
+    uint32_t number;
+    uint16_t made_by;           /* enum pm_operation; PM_N_OPERATIONS: MPI has it, or unknown */
+    PM_ARRAY(int32_t, members); /* ranks of the world in their order, or PM_UNKNOWN_PARTNER;
+                                   owned */
+    PM_ARRAY(int32_t, remote);  /* of an intercommunicator the other group; owned */
+};
+
+/* What events that are alike have in common. */
+struct pm_event_kind {
+    uint32_t path;         /* of the call (core/call_paths/call_paths.h) */
+    uint16_t operation;    /* enum pm_operation */
+    uint32_t communicator; /* its number; PM_NONE: none, or unknown */
+    int32_t partner;       /* to whom, from whom, the target, the root; a rank of the world */
+    int32_t source;        /* of PM_WAY_EXCHANGES from whom; else PM_NO_PARTNER */
+    int32_t tag, source_tag;
+    uint64_t bytes_sent, bytes_received;
+    uint32_t
+        requests; /* index in pm_communication.requests: what it begins or completes; 0: none */
+};
+
+/* Events of one kind in one thread. */
+struct pm_event_count {
+    uint32_t process, thread;
+    struct pm_event_kind kind;
+    uint64_t n;
+};
+
+/* Numbers of requests of one process, as small as can be: that of a request that is complete is
+   given to the next one.  Persistent ones keep theirs. */
+struct pm_request_list {
+    PM_ARRAY(uint32_t, numbers); /* in the order of the call; owned */
+};
+
+/* An event, or a loop over a sequence. */
+struct pm_trace_node {
+    uint32_t item;  /* index in pm_communication.counts, or in pm_trace.sequences */
+    uint32_t times; /* of a loop, at least 2; 0: an event */
+};
+
+/* The events of one thread in their order: the last sequence is all of it.  A sequence has loops
+   over earlier ones only. */
+struct pm_trace {
+    uint32_t process, thread;
+    uint64_t n_events; /* that the sequences stand for */
+    uint64_t n_lost;   /* that came after them, when there was no more room; they are counted */
+    PM_ARRAY(struct pm_trace_node, nodes); /* of all sequences, one after the other; owned */
+    PM_ARRAY(uint32_t, sequences);         /* where in NODES each of them begins; owned */
+};
+
+struct pm_communication {
+    struct pm_call_paths paths;
+    PM_ARRAY(struct pm_communicator, communicators); /* ascending by number */
+    PM_ARRAY(struct pm_request_list, requests);      /* the first is empty */
+    PM_ARRAY(struct pm_event_count, counts); /* by process, thread, in the order of first events */
+    PM_ARRAY(struct pm_trace, traces);       /* by process, thread */
+    uint64_t n_lost; /* events that are not counted, because there was no more room */
+};
+
+struct pm_communication *pm_communication_new(void);
+void pm_communication_free(struct pm_communication *communication); /* NULL is allowed */
+
+/* The one with NUMBER; NULL: there is none. */
+const struct pm_communicator *pm_communicator(const struct pm_communication *communication,
+                                              uint32_t number);
+/* Index of the list of these NUMBERS, which is added if it is not there. */
+uint32_t pm_request_list(struct pm_communication *communication, const uint32_t *numbers, size_t n);
+
+/* "MPI_Send"; NULL: there is no such operation. */
+const char *pm_operation_name(uint16_t operation);
+/* PM_N_OPERATIONS: nothing is called so. */
+uint16_t pm_operation_of_name(const char *name);
+enum pm_operation_way pm_operation_way(uint16_t operation);
+
+/* Whether one rank sends something to one other in such an event, and which; false: it is of
+   another way, has no known partner, or this is MPI_PROC_NULL.  The same for what it receives.
+   One-sided operations send what they write and receive what they read. */
+bool pm_event_sends(const struct pm_event_kind *kind, int32_t *to);
+bool pm_event_receives(const struct pm_event_kind *kind, int32_t *from);
+
+/* Is what stands in COMMUNICATION in itself right?  A sentence says what is not. */
+bool pm_communication_is_valid(const struct pm_communication *communication, struct pm_error *err);
+
+/* ---- traces (trace.c) ------------------------------------------------------------------------ */
+
+/* The nodes of sequence NUMBER. */
+const struct pm_trace_node *pm_trace_sequence(const struct pm_trace *trace, uint32_t number,
+                                              size_t *n);
+
+/* Goes through the events of a trace in their order, in memory for the depth of its loops only. */
+struct pm_trace_walk {
+    const struct pm_trace *trace;
+    PM_ARRAY(struct pm_trace_place, open); /* owned */
+};
+struct pm_trace_place {
+    uint32_t next, end; /* nodes */
+    uint32_t first;     /* node that the sequence begins at */
+    uint32_t times;     /* that are left, this one included */
+};
+struct pm_trace_walk pm_trace_walk(const struct pm_trace *trace);
+/* The next event, an index in pm_communication.counts; false at the end, where the walk frees what
+   it owns. */
+bool pm_trace_next(struct pm_trace_walk *walk, uint32_t *event);
+void pm_trace_walk_free(struct pm_trace_walk *walk); /* of one that is left before its end */
+
+/* Does TRACE hold together, with events below N_COUNTS? */
+bool pm_trace_is_valid(const struct pm_trace *trace, size_t n_counts);
+
+#endif
