@@ -105,8 +105,10 @@ static void submit(struct waiting *all) {
     if (n_new)
         pm_progress_say(progress, "%zu jobs submitted",
                         n_new - count_jobs(all, PM_JOB_REFUSED));
-    if (count_jobs(all, PM_JOB_REFUSED) == 0)
+    size_t n_refused = count_jobs(all, PM_JOB_REFUSED);
+    if (n_refused == 0)
         return;
+    pm_fail_in(&why, "%zu sizes are left out", n_refused);
     for (size_t i = 0; i < all->n_sizes; i++)
         if (!all->sizes[i].is_done && all->sizes[i].job->state == PM_JOB_REFUSED) {
             all->sizes[i].is_done = true;

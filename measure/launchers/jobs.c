@@ -44,7 +44,7 @@ static bool lock_folder(struct pm_jobs *jobs, struct pm_error *err) {
                      "has measured until then is kept",
                      who && *who ? ", " : "", who ? who : "", jobs->folder);
         free(who);
-    } else if (ok && (jobs->is_ours = ftruncate(jobs->lock, 0) == 0)) {
+    } else if (ok && ftruncate(jobs->lock, 0) == 0) {
         dprintf(jobs->lock, "process %d on %s", (int)getpid(), host);
     }
     free(path);
@@ -160,6 +160,7 @@ struct pm_jobs *pm_jobs_open(const struct pm_launcher_request *request, const ch
     if (ok && !jobs->launcher)
         jobs->local = pm_local_new(jobs->pmodel, request->at_a_time);
     if (ok) {
+        jobs->is_ours = true;
         find_jobs(jobs);
         return jobs;
     }

@@ -89,7 +89,7 @@ struct pm_jobs {
     struct pm_local *local;       /* its processes */
     char *folder, *pmodel;        /* pmodel: its own file */
     int lock;
-    bool is_ours; /* the folder: the lock is held */
+    bool is_ours; /* the folder: it is locked, and what is in it is known */
     PM_ARRAY(struct pm_job *, list); /* owned */
     unsigned last_number;            /* of a submission */
     bool has_complained;             /* that the queue does not answer */
