@@ -65,6 +65,11 @@ static const struct pm_command commands[] = {
      "                      [--format table|json|csv] [--wide] STORE",
      "what each basic block does with memory: strides, operations, hits in simulated caches",
      pm_cmd_profile},
+    {"communication",
+     "[-P NAME=VALUE[,...]] [--by-rank | --rank R | --matrix | --trace R]\n"
+     "                            [--format table|json|csv] [--wide] STORE",
+     "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
+     pm_cmd_communication},
     {"bound",
      "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--loops NAMES] [--every K]\n"
      "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
