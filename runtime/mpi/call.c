@@ -26,8 +26,8 @@ void *pm_mpi_next(const char *symbol) { return dlsym(RTLD_NEXT, symbol); }
 /* ---- the library itself ---------------------------------------------------------------------- */
 
 static bool is_library_file(const char *path) {
-    static const char *const begins[] = {"libmpi.so", "libmpich.so", "mca_", "libmca_",
-                                         "libopen-", "libpmpi"};
+    static const char *const begins[] = {"libmpi.so", "libmpich.so", "mca_",
+                                         "libmca_",   "libopen-",    "libpmpi"};
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     for (unsigned i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)
@@ -353,7 +353,8 @@ static void free_request(const struct pm_mpi_call *call) {
     pm_mpi_request_end(request);
 }
 
-/* ---- messages that were found before they are received ---------------------------------------- */
+/* ---- messages that were found before they are received ----------------------------------------
+ */
 
 /* Kept in place of a request, by the message's handle. */
 static MPI_Request as_request(MPI_Message message) {
@@ -364,8 +365,7 @@ static MPI_Request as_request(MPI_Message message) {
 }
 
 static void keep_message(const struct pm_mpi_call *call, struct pm_mpi_comm *comm) {
-    struct pm_mpi_request request = {
-        .number = PM_MPI_NO_NUMBER, .is_active = true, .comm = comm};
+    struct pm_mpi_request request = {.number = PM_MPI_NO_NUMBER, .is_active = true, .comm = comm};
     if (*call->message != MPI_MESSAGE_NO_PROC && *call->message != MPI_MESSAGE_NULL)
         pm_mpi_request_add(as_request(*call->message), &request);
 }
