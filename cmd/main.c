@@ -40,7 +40,7 @@ static const struct pm_command commands[] = {
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--rank-tolerance PERCENT]\n"
-     "                  [--no-memory] [--second-core] [--shared]\n"
+     "                  [--no-memory] [--no-communication] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--write-backs]\n"
      "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
@@ -65,6 +65,11 @@ static const struct pm_command commands[] = {
      "                      [--format table|json|csv] [--wide] STORE",
      "what each basic block does with memory: strides, operations, hits in simulated caches",
      pm_cmd_profile},
+    {"communication",
+     "[-P NAME=VALUE[,...]] [--by-rank | --rank R | --matrix | --trace R]\n"
+     "                            [--format table|json|csv] [--wide] STORE",
+     "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
+     pm_cmd_communication},
     {"bound",
      "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--loops NAMES] [--every K]\n"
      "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
