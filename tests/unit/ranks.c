@@ -1,5 +1,5 @@
-/* Ranks that do the same work are one group, and those that communicate alike have one role, whatever
-   the size of the program. */
+/* Ranks that do the same work are one group, and those that communicate alike have one role,
+   whatever the size of the program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,8 +96,8 @@ static void add_grid(struct deeds *all, size_t run, uint32_t width, uint32_t hei
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
             struct pm_rank_deeds *deeds = PM_PUSH(all, list);
-            *deeds = (struct pm_rank_deeds){
-                .run = run, .rank = y * width + x, .size = width * height};
+            *deeds =
+                (struct pm_rank_deeds){.run = run, .rank = y * width + x, .size = width * height};
             const bool has[] = {y > 0, x > 0, x + 1 < width, y + 1 < height};
             for (uint32_t side = 0; side < 4; side++)
                 if (has[side] && loops && deeds->n_paths)
