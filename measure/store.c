@@ -89,6 +89,9 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
         (!ingested->patterns ||
          pm_store_put_patterns(session->store, &ingested->profile->parameters, ingested->patterns,
                                err)) &&
+        (!ingested->communication ||
+         pm_store_put_communication(session->store, structure, &ingested->profile->parameters,
+                                    ingested->communication, err)) &&
         (!ingested->intervals ||
          pm_store_put_intervals(session->store, &ingested->profile->parameters, structure,
                                 ingested->intervals, err));
