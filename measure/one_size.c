@@ -91,12 +91,14 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 16 };
+    enum { MOST_OF_PMODEL = 18 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
     if (raw && measured != TIMES && request->checkpoint_seconds)
         own[n++] = pm_sprintf(PM_ENV_CHECKPOINT "=%u", request->checkpoint_seconds);
+    if (raw && measured != TIMES && run->session->wrapper)
+        own[n++] = pm_strdup(PM_ENV_COMMUNICATION "=1");
     if (request->handler)
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && bounds) {
@@ -131,6 +133,13 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
     return own;
 }
 
+static bool is_traced(char *const *environment) {
+    while (*environment &&
+           strncmp(*environment, PM_ENV_COMMUNICATION "=", sizeof PM_ENV_COMMUNICATION) != 0)
+        environment++;
+    return *environment != NULL;
+}
+
 /* The command with FILES laid over their originals. */
 static struct pm_launch launch_of(const struct pm_sized_run *run, const struct pm_copy *files,
                                   size_t n_files, char *const *environment) {
@@ -142,6 +151,7 @@ static struct pm_launch launch_of(const struct pm_sized_run *run, const struct p
         .files = files,
         .n_files = n_files,
         .runtime = request->copies.runtime,
+        .wrapper = is_traced(environment) ? run->session->wrapper : NULL,
         .folder = run->folder,
         .environment = environment,
         .timeout_seconds = request->timeout_seconds,

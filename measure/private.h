@@ -23,6 +23,7 @@ struct pm_measure_session {
     struct pm_work_folder work;
     char *command_path;             /* file that the command names */
     char *program;                  /* real path of the program to instrument */
+    char *wrapper;                  /* of its MPI library, if communication is traced; else NULL */
     struct pm_copies copies;        /* with a build command those of the size at hand */
     struct pm_structure *structure; /* with one: the store's; NULL until there is one */
     char *store_path;
