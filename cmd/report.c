@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 #include "cmd/predicting/predicting.h"
 #include "cmd/query/query.h"
+#include "cmd/selecting/selecting.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -24,6 +25,7 @@ struct request {
     size_t n_sizes;
     struct pm_report_options options;
     struct pm_predict_options predict;
+    struct pm_selecting selecting;
     bool carried;
     bool threads;
     bool fits;
@@ -254,7 +256,8 @@ static bool report(struct request *request, const char *store_path, struct pm_er
     struct pm_program program = {0};
     request->store_path = store_path;
     request->names_machines = request->on.n_machines > 0;
-    bool ok = store && (request->names_machines || pm_add_all_machines(&request->on, err)) &&
+    bool ok = store && pm_select_in(store, &request->selecting, &request->options, err) &&
+              (request->names_machines || pm_add_all_machines(&request->on, err)) &&
               pm_program_open(&program, store, err);
     if (ok && request->interpolate)
         pm_interpolate_for_machines(&program, &request->on);
@@ -312,6 +315,9 @@ static const char *find_contradiction(const struct request *request) {
                              request->options.filter || request->options.tree))
         return "--fields, --sort, --filter and --tree are of times: they and --carried exclude "
                "each other";
+    if ((request->selecting.role || request->selecting.interval) &&
+        (request->threads || request->carried))
+        return "--threads and --carried are of whole runs: they exclude --role and --interval";
     if (request->fits && !is_table)
         return "--fits is a table; `pmodel query --fits` writes JSON and CSV";
     return NULL;
@@ -327,6 +333,7 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_VALUE("cores", 0, pm_read_count, &request.predict.n_cores),
+        PM_OPTIONS_SELECTING(&request.selecting),
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("threads", 0, &request.threads),
         PM_OPTION_FLAG("fits", 0, &request.fits),
@@ -354,6 +361,7 @@ int pm_cmd_report(int argc, char **argv) {
         status = pm_complain(&err);
     pm_free_machines(&request.on);
     pm_size_design_free(&request.design);
+    pm_selecting_free(&request.selecting);
     free(request.sizes);
     return status;
 }

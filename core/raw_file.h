@@ -46,14 +46,23 @@
      PM_RAW_PROFILE     struct pm_raw_profile_head, then basic blocks ascending by reference, each
                         once: struct pm_raw_block and n_served × u64, references that were served by
                         a level of a simulated machine: of each machine by the second one, the
-   third, …, by none PM_RAW_LANES       u64 module, u64 thread, then struct pm_raw_lanes ascending
-   by reference
+                        third, …, by none
+     PM_RAW_LANES       u64 module, u64 thread, then struct pm_raw_lanes ascending by reference
+     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
      PM_RAW_RANK        u64 rank, u64 size of the world, u64 enum pm_raw_library, host's name,
-   padded with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs PM_RAW_NOTE text,
-   NUL-terminated: something that the user must know about this run
+   padded with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs PM_RAW_PATHS       u64
+   n, n × struct pm_raw_call_site, then n texts, each NUL-terminated: what is called there, "" if it
+   is not known.  The i-th one is path i, from 1 on; path 0 is none: where a thread begins or ends.
+   At most one section PM_RAW_INTERVALS   u64 thread, then for each row of intervals struct
+   pm_raw_interval, n_counts × struct pm_raw_interval_count and n_frames × struct
+                        pm_raw_interval_frame.  All rows of a thread together are its counters,
+                        those of all threads have the frames of PM_RAW_FRAMES
+     PM_RAW_INTERVAL_HISTOGRAM  struct pm_raw_interval_head, then as PM_RAW_HISTOGRAM: what of a
+                        group's histogram belongs to one row of intervals
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
-   variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks. */
+   variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks, call
+   paths, intervals and communication. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
@@ -93,6 +102,9 @@ enum pm_raw_tag {
     PM_RAW_PROFILE = 15,
     PM_RAW_LANES = 16,
     PM_RAW_RANK = 17,
+    PM_RAW_PATHS = 18,
+    PM_RAW_INTERVALS = 19,
+    PM_RAW_INTERVAL_HISTOGRAM = 20,
 };
 
 /* The MPI library of a process. */
@@ -228,6 +240,35 @@ struct pm_raw_bin {
 struct pm_raw_frame {
     uint64_t return_address; /* link-time address in the module's old text */
     int64_t count;
+};
+
+/* A call, and the path around it. */
+struct pm_raw_call_site {
+    uint32_t parent;         /* path, smaller than its own number */
+    uint32_t module;         /* ordinal of its section */
+    uint64_t return_address; /* link-time address in the module's old text */
+};
+
+/* Intervals of one kind, from the call path BEGIN to the call path END, with ordinals from FIRST
+   on, added up. */
+struct pm_raw_interval {
+    uint32_t begin, end; /* paths */
+    uint64_t first, n;   /* N is not 0 */
+    uint32_t n_counts, n_frames;
+};
+struct pm_raw_interval_count { /* ascending by module and counter, each once */
+    uint32_t module, counter;
+    uint64_t count; /* not 0 */
+};
+struct pm_raw_interval_frame { /* as struct pm_raw_frame */
+    uint64_t module, return_address;
+    int64_t count; /* not 0 */
+};
+
+/* A row of intervals of a thread. */
+struct pm_raw_interval_head {
+    uint32_t begin, end;
+    uint64_t first;
 };
 
 /* What times were measured with. */

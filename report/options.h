@@ -24,6 +24,7 @@ struct pm_report_options {
     const char *sort;   /* the field that rows are sorted by; NULL: the report's choice */
     const char *filter; /* rows of these loops, routines or files only (fnmatch); NULL: all */
     bool tree;          /* loops under the loop or routine that they are in */
+    const char *selection; /* what of the runs figures are of, a noun phrase; NULL: all of them */
     const struct pm_warnings *warnings; /* stand before the figures; NULL: none */
 };
 

@@ -17,6 +17,7 @@
 #include "runtime/bounds/bounds.h"
 #include "runtime/clock.h"
 #include "runtime/events/events.h"
+#include "runtime/intervals/intervals.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
@@ -119,6 +120,7 @@ void pm_process_forked(void) {
     pm_analysis_after_fork();
     pm_records_after_fork();
     pm_threads_after_fork();
+    pm_intervals_after_fork();
     pm_analyser_after_fork();
     if (pm_analyser_carries)
         pm_deliver_open_scopes(pm_current_thread());
@@ -138,6 +140,7 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_ranks_begin();
     pm_control_block_detect();
     choose_handler();
+    pm_intervals_begin();
     bool wants_events = pm_wants_events();
     pm_first_block->consume = wants_events || (pm_process_handler && pm_process_handler->accesses);
     pm_first_block->event_path = (uint64_t)(wants_events ? pm_event_record : pm_event_ignore);
@@ -174,8 +177,10 @@ static void drain_all_threads(void) {
 void pm_process_thread_end(struct pm_thread *thread) {
     const struct pmodel_handler *handler = pm_process_handler;
     pm_deliver_all_exits(thread->block);
-    if (handler == &pm_analyser)
+    if (handler == &pm_analyser) {
         pm_analyser_thread_end(thread->number);
+        pm_intervals_thread_end(thread);
+    }
     if (!handler || handler == &pm_analyser)
         return;
     pm_deliver_counters(thread);

@@ -171,6 +171,8 @@ static bool is_one_process(const struct pm_streams *threads) {
 bool pm_program_add_threads(const struct pm_program *program, struct pm_profile *profile,
                             struct pm_error *err) {
     struct split split = {.program = program};
+    const struct pm_selection selection = pm_store_selection(program->store);
+    bool is_selected = !pm_selection_is_all(&selection);
     const struct pm_parameters *run =
         profile->predicted ? nearest_run(program, &profile->parameters) : &profile->parameters;
     bool ok = pm_store_thread_edges(program->store, run, program->structure->n_edges,
@@ -179,7 +181,7 @@ bool pm_program_add_threads(const struct pm_program *program, struct pm_profile 
         add_up(&split);
         for (size_t t = 0; t < split.threads.n_counts; t++)
             *PM_PUSH(profile, threads) = profile_of_thread(&split, profile, t);
-        if (profile->predicted)
+        if (profile->predicted || is_selected)
             profile->threads_as = pm_parameters_text(run);
         else
             ok = read_histograms(&split, profile, err);
