@@ -26,6 +26,8 @@ struct pm_command {
 int pm_cmd_flags(int argc, char **argv);
 int pm_cmd_loops(int argc, char **argv);
 int pm_cmd_run(int argc, char **argv);
+int pm_cmd_run_one(int argc, char **argv); /* a job of run, on its node */
+int pm_cmd_merge(int argc, char **argv);
 int pm_cmd_instrument(int argc, char **argv);
 int pm_cmd_plan(int argc, char **argv);
 int pm_cmd_bound(int argc, char **argv);
@@ -79,6 +81,8 @@ bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err);
 bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *err);
 /* "PREFIX/share/pmodel/NAME"; owned by the caller.  Errors as of pm_library_path. */
 char *pm_share_path(const char *name, struct pm_error *err);
+/* The file of that name that describes a launcher; owned by the caller. */
+char *pm_launcher_path(const char *name, struct pm_error *err);
 
 /* WRITE writes PATH, which gets its name when it is whole; NULL: standard output. */
 bool pm_write_file(const char *path, bool (*write)(FILE *to, void *context, struct pm_error *err),

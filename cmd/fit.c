@@ -10,6 +10,7 @@
 #include "cmd/selecting/selecting.h"
 #include "core/base/base.h"
 #include "core/store/store.h"
+#include "fit/messages/messages.h"
 #include "fit/query/query.h"
 #include "fit/warnings/warnings.h"
 
@@ -92,6 +93,21 @@ static void free_fitted(struct fitted *fitted) {
         pm_structure_free(fitted->structure);
 }
 
+/* Models of messages of what is selected, where communication was traced.  Some have too few runs of
+   their own for models. */
+static bool fit_messages(struct pm_store *store, const struct pm_fit_options *options,
+                         struct pm_error *err) {
+    struct pm_error why = {0};
+    struct pm_selection selection = pm_store_selection(store);
+    struct pm_message_models *messages =
+        selection.kind == PM_NONE ? pm_fit_messages(store, options, &why) : NULL;
+    bool ok = !messages || pm_store_put_message_models(store, messages, err);
+    if (why.kind != PM_ERROR_NONE)
+        fprintf(stderr, "pmodel fit: messages have no models: %s\n", why.text);
+    pm_message_models_free(messages);
+    return ok;
+}
+
 /* Fits what is selected in STORE, and puts the models into it. */
 static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fit_options,
                          bool with_partial, struct fitted *fitted, struct pm_error *err) {
@@ -117,7 +133,8 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
         pm_fit_write_backs(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                            fitted->models);
     }
-    bool ok = fitted->models && pm_store_put_models(store, fitted->models, err);
+    bool ok = fitted->models && pm_store_put_models(store, fitted->models, err) &&
+              fit_messages(store, &with_formulas, err);
     if (ok)
         fitted->models->n_cut_off = n_cut_off;
     pm_given_formulas_free(&formulas);

@@ -45,10 +45,14 @@ static const struct pm_command commands[] = {
      "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q | --quiet]\n"
+     "                  [-j K | --jobs K] [--launcher local|NAME|FILE] [--submit-options TEXT]\n"
+     "                  [--detach]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
      "       pmodel run --handler FILE [--events routines|loops|all|none] [--interval NAMES]...\n"
      "                  [options] -- COMMAND [ARGUMENT]...",
      "measure a program at one or more problem sizes", pm_cmd_run},
+    {"merge", "-o STORE [-q | --quiet] STORE...",
+     "join the runs of one program that were measured in different places", pm_cmd_merge},
     {"instrument",
      "-o COPY [--no-memory] [--events routines|loops|all|none]\n"
      "                         [--interval NAMES]... [--start-at NAMES]... [--stop-after "
@@ -284,6 +288,8 @@ int main(int argc, char **argv) {
         puts("pmodel " PM_VERSION);
         return PM_EXIT_OK;
     }
+    if (strcmp(argv[1], "run-one") == 0) /* what jobs execute */
+        return pm_cmd_run_one(argc - 1, argv + 1);
     const struct pm_command *command = find_command(argv[1]);
     if (!command)
         return complain_unknown(argv[1]);

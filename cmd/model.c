@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/parallel/parallel.h"
 #include "cmd/selecting/selecting.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
@@ -23,6 +24,7 @@ struct request {
     struct pm_fit_basis basis;
     struct pm_report_options options;
     bool has_level;
+    bool communication;
 };
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -86,6 +88,14 @@ static bool report(struct request *request, struct pm_error *err) {
     return ok;
 }
 
+static bool report_messages(struct request *request, struct pm_error *err) {
+    struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
+    bool ok = store && pm_print_messages(store, request->at.n ? &request->at : NULL,
+                                         request->selecting.role, &request->options, err);
+    pm_store_close(store);
+    return ok;
+}
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
 /* "1%" or "0.5%": least share; "20": most rows. */
@@ -140,6 +150,7 @@ int pm_cmd_model(int argc, char **argv) {
         PM_OPTION_TEXT("interval", 0, &counts->interval),
         PM_OPTION_TEXT("role", 0, &request.selecting.role),
         PM_OPTION_TEXT("ordinal", 0, &request.selecting.ordinal),
+        PM_OPTION_FLAG("communication", 0, &request.communication),
         PM_OPTION_FLAG("elements", 0, &counts->elements),
         PM_OPTION_FLAG("edges", 0, &counts->edges),
         PM_OPTION_TEXT("routine", 0, &counts->routines),
@@ -162,13 +173,19 @@ int pm_cmd_model(int argc, char **argv) {
         (request.has_level || counts->classes || counts->elements || counts->interval))
         return pm_usage_error("model", "--edges counts edges of the control flow, so that it "
                                        "excludes --level, --classes, --elements and --interval");
+    if (request.communication &&
+        (request.has_level || counts->classes || counts->elements || counts->interval ||
+         counts->edges || counts->routines || request.basis.functions || request.fit.search))
+        return pm_usage_error("model", "--communication lists the models of messages that `pmodel "
+                                       "fit` made: of other options it takes -P and --role");
     counts->at = request.at.n ? &request.at : NULL;
     if (request.basis.functions) {
         request.fit.bases = &request.basis;
         request.fit.n_bases = 1;
     }
     request.store_path = line.arguments[0];
-    status = report(&request, &err) ? PM_EXIT_OK : pm_complain(&err);
+    bool ok = request.communication ? report_messages(&request, &err) : report(&request, &err);
+    status = ok ? PM_EXIT_OK : pm_complain(&err);
     pm_selecting_free(&request.selecting);
     return status;
 }

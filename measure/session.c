@@ -14,7 +14,7 @@
  */
 
 /* The sizes that were measured before are in the store. */
-static bool check_interruption(const struct pm_measure_session *session, struct pm_error *err) {
+bool pm_session_check_interruption(const struct pm_measure_session *session, struct pm_error *err) {
     int number = pm_interrupting_signal();
     bool keeps = session->store != NULL && session->request->store_path;
     return !number || pm_fail(err, "interrupted by signal %d (%s)%s%s%s", number, strsignal(number),
@@ -100,6 +100,20 @@ static bool measure_size(struct pm_measure_session *session, const struct pm_par
     return pm_measure_one_size(session, at, there, err);
 }
 
+bool pm_session_finish(struct pm_measure_session *session, const struct pm_parameters *last,
+                       const struct pm_measure_result *result, struct pm_error *err) {
+    if (!pm_session_check_interruption(session, err))
+        return false;
+    if (last && !session->request->handler && !pm_note_other_files(session, last, err))
+        return false;
+    char *waiting =
+        result->n_waiting ? pm_sprintf(", %zu wait or run", result->n_waiting) : pm_strdup("");
+    pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed%s",
+                    result->n_measured, result->n_there, result->n_failed, waiting);
+    free(waiting);
+    return true;
+}
+
 /* As pm_measure_sizes, in this order. */
 static bool measure_in_order(struct pm_measure_session *session, const struct pm_parameters *sizes,
                              size_t n_sizes, struct pm_measure_result *result,
@@ -109,7 +123,7 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
         const struct pm_parameters *at = &sizes[n];
         struct pm_error why = {0};
         struct pm_in_store there;
-        if (!check_interruption(session, err) || !pm_session_look(session, at, &there, err))
+        if (!pm_session_check_interruption(session, err) || !pm_session_look(session, at, &there, err))
             return false;
         if (there.run &&
             !pm_store_put_formulas(session->store, at, &session->request->formulas, err))
@@ -123,7 +137,7 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
         if (measure_size(session, at, there, &why)) {
             result->n_measured++;
             last = at;
-        } else if (!check_interruption(session, err)) {
+        } else if (!pm_session_check_interruption(session, err)) {
             return false;
         } else {
             result->n_failed++;
@@ -132,18 +146,14 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
                 session->progress.fail(session->progress.context, &why);
         }
     }
-    if (!check_interruption(session, err))
-        return false;
-    if (last && !session->request->handler && !pm_note_other_files(session, last, err))
-        return false;
-    pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed",
-                    result->n_measured, result->n_there, result->n_failed);
-    return true;
+    return pm_session_finish(session, last, result, err);
 }
 
 bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parameters *sizes,
                       size_t n_sizes, struct pm_measure_result *result, struct pm_error *err) {
     *result = (struct pm_measure_result){0};
+    if (session->request->launcher.wanted)
+        return pm_measure_through_launcher(session, sizes, n_sizes, result, err);
     /* The build that all others are matched with is that of the last size: what runs there is most
        like what runs at larger ones. */
     size_t first = session->request->build && !session->structure && n_sizes ? n_sizes - 1 : 0;
@@ -165,7 +175,7 @@ static bool prepare(struct pm_measure_session *session, const struct pm_paramete
     bool ok = pm_make_work_folder(&session->work, err);
     pm_interruption_removes(session->work.path);
     pm_interruption_release();
-    if (!ok || !check_interruption(session, err))
+    if (!ok || !pm_session_check_interruption(session, err))
         return false;
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work.path);

@@ -16,6 +16,7 @@
 #include "runtime/analyser/analyser.h"
 #include "runtime/bounds/bounds.h"
 #include "runtime/clock.h"
+#include "runtime/communication/communication.h"
 #include "runtime/events/events.h"
 #include "runtime/intervals/intervals.h"
 #include "runtime/markers.h"
@@ -126,6 +127,7 @@ void pm_process_forked(void) {
         pm_deliver_open_scopes(pm_current_thread());
     pm_timers_after_fork();
     pm_checkpoints_after_fork();
+    pm_communication_after_fork();
     pm_exits_after_fork();
 }
 
@@ -177,10 +179,9 @@ static void drain_all_threads(void) {
 void pm_process_thread_end(struct pm_thread *thread) {
     const struct pmodel_handler *handler = pm_process_handler;
     pm_deliver_all_exits(thread->block);
-    if (handler == &pm_analyser) {
+    if (handler == &pm_analyser)
         pm_analyser_thread_end(thread->number);
-        pm_intervals_thread_end(thread);
-    }
+    pm_intervals_thread_end(thread);
     if (!handler || handler == &pm_analyser)
         return;
     pm_deliver_counters(thread);

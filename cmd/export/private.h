@@ -12,7 +12,7 @@ struct pm_export_request {
     struct pm_block_sizes blocks;    /* none: all */
     const char *routines, *groups;   /* NULL all */
     enum pm_report_format format;
-    bool histograms, carried, strides, threads, shared;
+    bool histograms, carried, strides, intervals, threads, shared;
     /* Predictions for other tools. */
     bool callgrind, folded, extrap;
     struct pm_machine_list on;

@@ -21,7 +21,7 @@
 #include "measure/command/command.h"
 #include "measure/interruption.h"
 #include "measure/launch/descendants.h"
-#include "measure/launch/private.h"
+#include "measure/launch/launch.h"
 
 enum { INTERRUPTION_GRACE_SECONDS = 5 };
 
@@ -174,6 +174,14 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     execv(path, launch->argv);
     send_message(status_pipe, MESSAGE_FAILED, "execute");
     _exit(127);
+}
+
+bool pm_launch_become(const struct pm_launch *launch, struct pm_error *err) {
+    bool in_place = mount_over(launch);
+    const char *path = in_place ? launch->command_path : launch->files[0].instrumented;
+    set_environment(launch, in_place);
+    execv(path, launch->argv);
+    return pm_fail_errno(err, "cannot execute %s", path);
 }
 
 /* ---- in the parent --------------------------------------------------------------------------- */

@@ -30,7 +30,8 @@ bool pm_intervals_are_kept;
 static bool modules_may_come; /* instrumented ones, by dlopen */
 
 void pm_intervals_begin(void) {
-    pm_intervals_are_kept = pm_modules_have_intervals && pm_process_handler == &pm_analyser;
+    pm_intervals_are_kept =
+        pm_modules_have_intervals && (!pm_process_handler || pm_process_handler == &pm_analyser);
     modules_may_come = getenv(PM_ENV_LIBRARIES) != NULL;
 }
 
