@@ -93,8 +93,8 @@ static void free_fitted(struct fitted *fitted) {
         pm_structure_free(fitted->structure);
 }
 
-/* Models of messages of what is selected, where communication was traced.  Some have too few runs of
-   their own for models. */
+/* Models of messages of what is selected, where communication was traced.  Some have too few runs
+   of their own for models. */
 static bool fit_messages(struct pm_store *store, const struct pm_fit_options *options,
                          struct pm_error *err) {
     struct pm_error why = {0};
@@ -162,7 +162,8 @@ static void print_fitted(const struct fitted *fitted, const struct pm_report_opt
 
 /* ---- roles of ranks -------------------------------------------------------------------------- */
 
-/* Models of the mean rank of a role; of one that has too few sizes there are none, which is said. */
+/* Models of the mean rank of a role; of one that has too few sizes there are none, which is said.
+ */
 static void fit_role(struct pm_store *store, const struct pm_ranks *names, uint32_t role,
                      const struct request *request) {
     struct pm_selection selection = PM_SELECTION_ALL;

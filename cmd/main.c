@@ -40,7 +40,7 @@ static const struct pm_command commands[] = {
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--rank-tolerance PERCENT]\n"
-     "                  [--no-memory] [--second-core] [--shared]\n"
+     "                  [--no-memory] [--no-communication] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--write-backs]\n"
      "                  [--profile] [--simulate MACHINE[,MACHINE]...]... [--stride-window N]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"

@@ -254,15 +254,16 @@ static bool report_sizes(struct request *request, struct pm_program *program,
     return ok;
 }
 
-/* ---- --ranks, --intervals: what parallel programs have beside loops ---------------------------- */
+/* ---- --ranks, --intervals: what parallel programs have beside loops ----------------------------
+ */
 
 /* On machines whose block sizes the largest run has, where none were named. */
 static bool report_parallel(struct request *request, struct pm_store *store,
                             struct pm_program *program,
                             bool (*print)(const struct pm_parallel_request *, struct pm_error *),
                             struct pm_error *err) {
-    struct pm_profile **largest = pm_read_profiles(
-        store, program->structure, &program->runs[program->n_runs - 1], 1, err);
+    struct pm_profile **largest =
+        pm_read_profiles(store, program->structure, &program->runs[program->n_runs - 1], 1, err);
     if (largest)
         pm_program_interpolate(program, largest[0]);
     const struct pm_parallel_request asked = {

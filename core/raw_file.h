@@ -127,13 +127,13 @@ enum pm_raw_tag {
 /* Communication events that are alike: struct pm_event_kind of core/communication/communication.h
    in numbers of the process. */
 struct pm_raw_event {
-    uint32_t path;                        /* of the section of paths; 0: none is known */
-    uint32_t operation;                   /* enum pm_operation */
-    uint32_t communicator;                /* UINT32_MAX: none, or unknown */
-    uint32_t requests;                    /* of the section of requests; 0: none */
-    int32_t partner, source;              /* ranks of the world, or what stands for them */
-    int32_t tag, source_tag;              /* likewise */
-    uint64_t bytes_sent, bytes_received;  /* UINT64_MAX: unknown */
+    uint32_t path;                       /* of the section of paths; 0: none is known */
+    uint32_t operation;                  /* enum pm_operation */
+    uint32_t communicator;               /* UINT32_MAX: none, or unknown */
+    uint32_t requests;                   /* of the section of requests; 0: none */
+    int32_t partner, source;             /* ranks of the world, or what stands for them */
+    int32_t tag, source_tag;             /* likewise */
+    uint64_t bytes_sent, bytes_received; /* UINT64_MAX: unknown */
     uint64_t n; /* 0: only in the trace, whose place could not wait for what the event was */
 };
 

@@ -23,6 +23,7 @@ struct pm_measure_session {
     struct pm_work_folder work;
     char *command_path;             /* file that the command names */
     char *program;                  /* real path of the program to instrument */
+    char *wrapper;                  /* of its MPI library, if communication is traced; else NULL */
     struct pm_copies copies;        /* with a build command those of the size at hand */
     struct pm_structure *structure; /* with one: the store's; NULL until there is one */
     char *store_path;
@@ -87,7 +88,7 @@ struct pm_sized_run {
     struct pm_measure_session *session;
     const struct pm_parameters *at;
     char **argv;
-    char *folder; /* that it runs in; NULL: the current one */
+    char *folder;       /* that it runs in; NULL: the current one */
     char **environment; /* these two: of a run through a launcher */
     struct pm_launch launch;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/raw_file.h"
 #include "measure/command/command.h"
 #include "measure/interruption.h"
 #include "measure/private.h"
@@ -39,6 +40,26 @@ static bool find_program(struct pm_measure_session *session, const char *command
     return session->program || pm_fail(err, "%s: no such program (--exe)", program);
 }
 
+/* What stands before the MPI library that the program needs, if there is one, and it was built. */
+static void find_wrapper(struct pm_measure_session *session) {
+    const char *runtime = session->request->copies.runtime;
+    const char *name = session->copies.mpi == PM_RAW_OPEN_MPI ? "openmpi"
+                       : session->copies.mpi == PM_RAW_MPICH  ? "mpich"
+                                                              : NULL;
+    if (!name || session->request->no_communication)
+        return;
+    session->wrapper =
+        pm_sprintf("%.*slibpmodel-%s.so", (int)(pm_base_name(runtime) - runtime), runtime, name);
+    if (access(session->wrapper, R_OK) == 0)
+        return;
+    pm_progress_say(&session->progress,
+                    "communication is not traced: there is no %s (mpicc.%s was "
+                    "not there when pmodel was built)",
+                    session->wrapper, name);
+    free(session->wrapper);
+    session->wrapper = NULL;
+}
+
 /* The program at size AT, and its instrumented copies. */
 static bool prepare_copies(struct pm_measure_session *session, const struct pm_parameters *at,
                            struct pm_error *err) {
@@ -49,6 +70,8 @@ static bool prepare_copies(struct pm_measure_session *session, const struct pm_p
     bool ok = environment && find_program(session, argv[0], err) &&
               pm_copies_make(&request->copies, session->program, environment, session->work.path,
                              &session->progress, &session->copies, err);
+    if (ok)
+        find_wrapper(session);
     pm_free_strings(environment);
     pm_free_strings(argv);
     return ok;
@@ -59,7 +82,8 @@ static void forget_copies(struct pm_measure_session *session) {
     pm_copies_free(&session->copies);
     free(session->command_path);
     free(session->program);
-    session->command_path = session->program = NULL;
+    free(session->wrapper);
+    session->command_path = session->program = session->wrapper = NULL;
 }
 
 static bool is_same_build(const struct pm_module *module, const uint8_t *build_id,
@@ -123,7 +147,8 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
         const struct pm_parameters *at = &sizes[n];
         struct pm_error why = {0};
         struct pm_in_store there;
-        if (!pm_session_check_interruption(session, err) || !pm_session_look(session, at, &there, err))
+        if (!pm_session_check_interruption(session, err) ||
+            !pm_session_look(session, at, &there, err))
             return false;
         if (there.run &&
             !pm_store_put_formulas(session->store, at, &session->request->formulas, err))

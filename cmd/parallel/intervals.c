@@ -22,9 +22,8 @@ static double instructions_of(const struct pm_structure *structure, const double
 }
 
 static char *name_of_end(const struct listing *l, uint32_t path, const char *of_thread) {
-    return path == PM_NO_PATH
-               ? pm_strdup(of_thread)
-               : pm_call_path_name(l->request->program->structure, &l->paths, path);
+    return path == PM_NO_PATH ? pm_strdup(of_thread)
+                              : pm_call_path_name(l->request->program->structure, &l->paths, path);
 }
 
 /* Adds KIND to the report of machine M. */

@@ -61,8 +61,7 @@ static bool add_role(struct pm_store *store, uint32_t role, const char *name,
     selection.role = role;
     struct pm_message_models *messages =
         pm_store_select(store, &selection, err) ? pm_store_message_models(store, err) : NULL;
-    bool ok = messages ? add_rows(messages, paths, name, report, err)
-                       : err->kind == PM_ERROR_NONE;
+    bool ok = messages ? add_rows(messages, paths, name, report, err) : err->kind == PM_ERROR_NONE;
     pm_message_models_free(messages);
     return ok;
 }
@@ -74,8 +73,8 @@ bool pm_print_messages(struct pm_store *store, const struct pm_parameters *at, c
     struct pm_call_paths paths = {0};
     struct pm_ranks names = {0};
     uint32_t only = PM_NONE;
-    bool ok = structure && pm_store_call_paths(store, &paths, err) &&
-              pm_store_roles(store, &names, err);
+    bool ok =
+        structure && pm_store_call_paths(store, &paths, err) && pm_store_roles(store, &names, err);
     if (ok && role) {
         only = pm_ranks_role(&names, role, err);
         ok = only != PM_NONE;

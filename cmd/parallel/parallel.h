@@ -9,7 +9,7 @@
 /* What both are told. */
 struct pm_parallel_request {
     struct pm_store *store;
-    struct pm_program *program; /* of STORE */
+    struct pm_program *program;    /* of STORE */
     struct pm_selection selection; /* of STORE, which they come back to */
     const char *store_path;
     const struct pm_parameters *at; /* n == 0: the largest measured size */

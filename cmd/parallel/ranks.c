@@ -103,8 +103,8 @@ static struct pm_profile *profile_of_group(const struct pm_parallel_request *req
 }
 
 static bool add_group(const struct pm_parallel_request *request, const struct pm_parameters *run,
-                      const struct pm_ranks *ranks, uint32_t group,
-                      struct pm_ranks_report *reports, struct pm_error *err) {
+                      const struct pm_ranks *ranks, uint32_t group, struct pm_ranks_report *reports,
+                      struct pm_error *err) {
     struct pm_profiles_at found = {.profile = profile_of_group(request, run, group, err)};
     if (!found.profile)
         return false;
@@ -122,8 +122,9 @@ static bool add_group(const struct pm_parallel_request *request, const struct pm
 /* "MPI_Irecv" begins something and does not wait; "MPI_Recv_init" neither. */
 static bool may_wait(uint16_t operation) {
     const char *name = pm_operation_name(operation);
-    if (!name || strstr(name, "_init") || (name[4] == 'I' && islower((unsigned char)name[5]) &&
-                                           pm_operation_way(operation) != PM_WAY_MAKES))
+    if (!name || strstr(name, "_init") ||
+        (name[4] == 'I' && islower((unsigned char)name[5]) &&
+         pm_operation_way(operation) != PM_WAY_MAKES))
         return false;
     switch (pm_operation_way(operation)) {
     case PM_WAY_RECEIVES:
@@ -232,9 +233,7 @@ static bool count_role(const struct pm_parallel_request *request, uint32_t role,
     const struct pm_fit_options options = {0};
     struct pm_error too_few = {0};
     struct pm_model_set *models =
-        ok && nearest > 0
-            ? pm_fit_counts(runs, n_runs, counts, 1, &options, &too_few)
-            : NULL;
+        ok && nearest > 0 ? pm_fit_counts(runs, n_runs, counts, 1, &options, &too_few) : NULL;
     if (models && !pm_model_evaluate(models->basis, &models->edges[0], at, n, &too_few))
         *n = nearest;
     *n = round(*n);
@@ -307,8 +306,8 @@ bool pm_print_ranks(const struct pm_parallel_request *request, struct pm_error *
     size_t n = request->on->n_machines;
     struct pm_ranks_report *reports = pm_alloc(n, sizeof *reports);
     const struct pm_parameters *run = pm_measured_run(request->program, request->at);
-    bool ok = run ? find_measured(request, run, reports, err)
-                  : find_predicted(request, reports, err);
+    bool ok =
+        run ? find_measured(request, run, reports, err) : find_predicted(request, reports, err);
     for (size_t m = 0; m < n; m++) {
         reports[m].structure = request->program->structure;
         reports[m].machine = pm_strdup(request->on->machines[m]->name);

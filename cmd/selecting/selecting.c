@@ -137,8 +137,9 @@ static bool add_kind(struct pm_store *store, const struct pm_selecting *selectin
     if (ok) {
         char *name = pm_interval_kind_name(kinds.structure, &kinds.paths, &found);
         selection->kind = found.number;
-        pm_append(text, selecting->ordinal ? "%sone interval %s, by its number %s"
-                                           : "%sall intervals %s added up",
+        pm_append(text,
+                  selecting->ordinal ? "%sone interval %s, by its number %s"
+                                     : "%sall intervals %s added up",
                   *text ? ": " : "", name, selecting->ordinal ? selecting->ordinal : "");
         free(name);
     }
@@ -172,5 +173,6 @@ bool pm_select_in(struct pm_store *store, struct pm_selecting *selecting,
         memcpy(selection.ordinal_name, ignored.names[0], sizeof selection.ordinal_name);
     if (options)
         options->selection = selecting->text;
-    return pm_store_select(store, &selection, err) && (!selecting->text || has_runs(store, selecting, err));
+    return pm_store_select(store, &selection, err) &&
+           (!selecting->text || has_runs(store, selecting, err));
 }

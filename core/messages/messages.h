@@ -1,6 +1,6 @@
 /* Numbers and sizes of messages as functions of the size: for each call path and operation that
-   ranks of one role, or all of them, were at, how many events a rank has and how many bytes it sends
-   and receives in them (core/communication/communication.h). */
+   ranks of one role, or all of them, were at, how many events a rank has and how many bytes it
+   sends and receives in them (core/communication/communication.h). */
 #ifndef PM_MESSAGES_H
 #define PM_MESSAGES_H
 
@@ -26,8 +26,8 @@ struct pm_message_item {
 /* Of the mean rank of a role, or of all ranks added up. */
 struct pm_message_models {
     PM_ARRAY(struct pm_message_item, items); /* by path and operation; owned */
-    /* In place of edges one model for each item and quantity: edges[item · PM_N_MESSAGE_QUANTITIES +
-       quantity].  Owned. */
+    /* In place of edges one model for each item and quantity: edges[item · PM_N_MESSAGE_QUANTITIES
+       + quantity].  Owned. */
     struct pm_model_set *models;
 };
 void pm_message_models_free(struct pm_message_models *messages); /* and the struct; NULL: none */

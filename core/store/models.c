@@ -149,7 +149,8 @@ static bool count_runs(struct pm_store *store, size_t *n_runs, size_t *n_cut_off
     return ok;
 }
 
-bool pm_store_check_runs(struct pm_store *store, struct pm_model_set *models, struct pm_error *err) {
+bool pm_store_check_runs(struct pm_store *store, struct pm_model_set *models,
+                         struct pm_error *err) {
     size_t n_runs, n_cut_off, n_fitted = models->n_runs + models->n_runs_dropped;
     if (!count_runs(store, &n_runs, &n_cut_off, err))
         return false;

@@ -89,7 +89,8 @@ bool pm_store_take_selected_threads(struct pm_store *store, int64_t run, size_t 
    after an error. */
 char *pm_store_selection_text(struct pm_store *store, struct pm_error *err);
 
-/* models.c: are MODELS of the runs that are there now?  Of those that were cut off all are, or none.
+/* models.c: are MODELS of the runs that are there now?  Of those that were cut off all are, or
+ * none.
  */
 bool pm_store_check_runs(struct pm_store *store, struct pm_model_set *models, struct pm_error *err);
 

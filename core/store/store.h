@@ -371,8 +371,8 @@ bool pm_store_put_file_times(struct pm_store *store, const struct pm_parameters 
 bool pm_store_file_times(struct pm_store *store, const struct pm_parameters *parameters,
                          struct pm_file_times *times, struct pm_error *err);
 
-/* Joins the runs of the stores FROM in the store TO, which is made if it is not there; all of them or
-   none.  Of runs of one size the newest stays.  What happened, a sentence a store, goes to SAY.
+/* Joins the runs of the stores FROM in the store TO, which is made if it is not there; all of them
+   or none.  Of runs of one size the newest stays.  What happened, a sentence a store, goes to SAY.
    Errors: a store of another program, of other settings, of another version; the first difference
    is named. */
 bool pm_store_merge(const char *to, char *const *from, size_t n_from,

@@ -19,18 +19,18 @@ struct collection {
 };
 
 static struct series *series_of(struct collection *c, const struct pm_event_kind *kind) {
-    size_t at = PM_LOWER_BOUND(c->n_list, i,
-                               c->list[i].item.path < kind->path ||
-                                   (c->list[i].item.path == kind->path &&
-                                    c->list[i].item.operation < kind->operation));
+    size_t at = PM_LOWER_BOUND(
+        c->n_list, i,
+        c->list[i].item.path < kind->path ||
+            (c->list[i].item.path == kind->path && c->list[i].item.operation < kind->operation));
     if (at < c->n_list && c->list[at].item.path == kind->path &&
         c->list[at].item.operation == kind->operation)
         return &c->list[at];
     PM_PUSH(c, list);
     memmove(&c->list[at + 1], &c->list[at], (c->n_list - 1 - at) * sizeof *c->list);
-    c->list[at] = (struct series){
-        .item = {.path = kind->path, .operation = kind->operation},
-        .values = pm_alloc(PM_N_MESSAGE_QUANTITIES * c->n_runs, sizeof(double))};
+    c->list[at] =
+        (struct series){.item = {.path = kind->path, .operation = kind->operation},
+                        .values = pm_alloc(PM_N_MESSAGE_QUANTITIES * c->n_runs, sizeof(double))};
     return &c->list[at];
 }
 
@@ -44,7 +44,8 @@ static void add_value(struct collection *c, struct series *series, enum pm_messa
 
 /* A message to MPI_PROC_NULL, or from there, is none. */
 static bool is_message(const struct pm_event_kind *kind) {
-    return kind->partner != PM_NULL_PARTNER || pm_operation_way(kind->operation) == PM_WAY_EXCHANGES;
+    return kind->partner != PM_NULL_PARTNER ||
+           pm_operation_way(kind->operation) == PM_WAY_EXCHANGES;
 }
 
 static bool is_selected(const struct pm_ranks *ranks, uint32_t role, uint32_t process) {

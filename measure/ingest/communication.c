@@ -118,9 +118,8 @@ static struct pm_event_kind kind_of(const struct pm_raw_event *event,
     return (struct pm_event_kind){
         .path = numbers->paths[event->path],
         .operation = (uint16_t)event->operation,
-        .communicator = event->communicator == PM_NONE
-                            ? PM_NONE
-                            : numbers->communicators[event->communicator],
+        .communicator =
+            event->communicator == PM_NONE ? PM_NONE : numbers->communicators[event->communicator],
         .partner = event->partner,
         .source = event->source,
         .tag = event->tag,
@@ -172,7 +171,8 @@ bool pm_ingest_communication(struct pm_communication_sums *sums, const struct pm
     free(numbers.paths);
     free(numbers.communicators);
     free(numbers.requests);
-    return ok || pm_fail(err, "%s: its trace of communication is damaged; run the program again", path);
+    return ok ||
+           pm_fail(err, "%s: its trace of communication is damaged; run the program again", path);
 }
 
 void pm_communication_of_other_build(struct pm_communication *communication, char **notes) {

@@ -28,9 +28,9 @@ struct pm_ingested {
     int signal;             /* that ended one of them; 0: none, or not known */
     double accesses;        /* of one block size, by all threads */
     struct pm_communication *communication; /* NULL: it was not traced; owned */
-    struct pm_ranks ranks;  /* none: it was no MPI program; owned */
-    char *missing_ranks;    /* "7": of which there is no raw file; NULL: none are; owned */
-    char *notes;            /* sentences, one a line; NULL none; owned */
+    struct pm_ranks ranks;                  /* none: it was no MPI program; owned */
+    char *missing_ranks; /* "7": of which there is no raw file; NULL: none are; owned */
+    char *notes;         /* sentences, one a line; NULL none; owned */
 };
 
 /* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules

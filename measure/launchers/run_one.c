@@ -81,8 +81,8 @@ static char *make_rank_script(const char *folder, const char *name, struct pm_er
          *quoted_name = pm_shell_quoted(name);
     char *text = pm_sprintf("#!/bin/sh\nexec %s run-one --rank %s %s \"$@\"\n", quoted_pmodel,
                             quoted_folder, quoted_name);
-    bool ok = mkdir(parent, 0777) == 0 || errno == EEXIST ||
-              pm_fail_errno(err, "cannot make %s", parent);
+    bool ok =
+        mkdir(parent, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", parent);
     ok = ok && pm_put_file_whole(path, text, true, err);
     free(text);
     free(quoted_pmodel);
@@ -153,8 +153,7 @@ static bool run_order(const char *folder, struct pm_job_order *order,
                       struct pm_launch_result *result, struct pm_error *err) {
     bool in_place;
     char *raw = pm_job_raw_folder(folder);
-    bool ok =
-        mkdir(raw, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", raw);
+    bool ok = mkdir(raw, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", raw);
     free(raw);
     ok = ok && check_files(order, &in_place, err);
     if (ok && chdir(order->launch.folder) != 0)

@@ -49,8 +49,8 @@ bool pm_raw_read_requests(struct pm_raw *raw, struct pm_reader *in) {
 static bool event_is_valid(const struct pm_raw *raw, const struct pm_raw_event *event) {
     return event->operation < PM_N_OPERATIONS && (event->path == 0 || event->path < raw->n_paths) &&
            (event->communicator == PM_NONE || event->communicator < raw->n_communicators) &&
-           (event->requests == 0 || event->requests < raw->n_requests) &&
-           is_rank(event->partner) && is_rank(event->source);
+           (event->requests == 0 || event->requests < raw->n_requests) && is_rank(event->partner) &&
+           is_rank(event->source);
 }
 
 static struct pm_raw_communication *of_thread(struct pm_raw *raw, uint64_t thread) {

@@ -109,7 +109,7 @@ struct pm_raw_request_list {
     PM_ARRAY(uint32_t, numbers); /* owned */
 };
 
-struct pm_raw_communication {  /* of one thread */
+struct pm_raw_communication { /* of one thread */
     uint64_t thread, n_lost;
     PM_ARRAY(struct pm_raw_event, events); /* owned */
     uint64_t n_traced, n_cut;              /* events that the sequences stand for; after them */

@@ -11,8 +11,7 @@
 #define ROW(member_) PM_MEMBER(struct pm_interval_row, member_)
 
 PM_GETTER(parameters_value, struct pm_interval_row, pm_owned_text(pm_parameters_text(row->at)))
-PM_GETTER(mean_value, struct pm_interval_row,
-          pm_number(row->n > 0 ? row->seconds / row->n : NAN))
+PM_GETTER(mean_value, struct pm_interval_row, pm_number(row->n > 0 ? row->seconds / row->n : NAN))
 
 static const struct pm_field fields[] = {
     {"machine", PM_TEXT, ROW(machine), .not_in_json = true},

@@ -57,11 +57,11 @@ static void write_table(FILE *out, const struct pm_messages_report *report,
     char *at = report->at ? pm_parameters_text(report->at) : pm_strdup("");
     pm_print_title(out, options, "%s%s%s: messages and bytes, of one rank of each role, and of all",
                    pm_program_name(report->structure), *at ? "  " : "", at);
-    pm_fields_table(out,
-                    pm_fields_named(PM_FIELDS(fields),
-                                    *at ? "role call quantity value relative_error formula"
-                                        : "role call quantity relative_error formula"),
-                    report->rows, report->n_rows, sizeof *report->rows, options);
+    pm_fields_table(
+        out,
+        pm_fields_named(PM_FIELDS(fields), *at ? "role call quantity value relative_error formula"
+                                               : "role call quantity relative_error formula"),
+        report->rows, report->n_rows, sizeof *report->rows, options);
     free(at);
 }
 

@@ -11,12 +11,13 @@
 #include "fit/analysis/analysis.h"
 #include "report/options.h"
 
-/* ---- `pmodel report --ranks` (ranks.c) -------------------------------------------------------- */
+/* ---- `pmodel report --ranks` (ranks.c) --------------------------------------------------------
+ */
 
 /* Ranks that do the same work; of a size that was not measured, those of a role. */
 struct pm_rank_row {
-    uint32_t group;                 /* PM_NONE: of a size that was not measured */
-    char *role, *ranks;             /* "inside", "1–6"; ranks NULL: not known; owned */
+    uint32_t group;     /* PM_NONE: of a size that was not measured */
+    char *role, *ranks; /* "inside", "1–6"; ranks NULL: not known; owned */
     double n_ranks;
     double seconds, low, high;      /* of one of them; NAN: not known */
     double waits_seconds;           /* what the slowest take longer */
@@ -60,17 +61,18 @@ void pm_ranks_report_complete(struct pm_ranks_report *report);
 void pm_report_ranks(FILE *out, struct pm_ranks_report *reports, size_t n_reports,
                      const struct pm_report_options *options);
 
-/* ---- `pmodel report --intervals` (intervals.c) ------------------------------------------------ */
+/* ---- `pmodel report --intervals` (intervals.c) ------------------------------------------------
+ */
 
 /* A kind of interval, all ranks and threads added up. */
 struct pm_interval_row {
-    uint32_t kind;           /* its number in the store */
-    char *begin, *end;       /* names of both ends; owned */
+    uint32_t kind;               /* its number in the store */
+    char *begin, *end;           /* names of both ends; owned */
     char *begin_path, *end_path; /* the same with all calls around; owned */
-    double n;                /* intervals */
-    double seconds, share;   /* of all of them, and of the whole run's; NAN: not known */
+    double n;                    /* intervals */
+    double seconds, share;       /* of all of them, and of the whole run's; NAN: not known */
     double instructions;
-    const char *machine;     /* for CSV, set by the writer */
+    const char *machine; /* for CSV, set by the writer */
     const struct pm_parameters *at;
 };
 
@@ -78,8 +80,8 @@ struct pm_intervals_report {
     const struct pm_structure *structure;
     struct pm_parameters at;
     char *machine, *machine_title;
-    double seconds;                       /* of all */
-    bool has_histograms;                  /* reuse distances were measured by interval */
+    double seconds;      /* of all */
+    bool has_histograms; /* reuse distances were measured by interval */
     PM_ARRAY(struct pm_interval_row, rows);
 };
 void pm_intervals_report_free(struct pm_intervals_report *report); /* what it owns */
@@ -89,17 +91,18 @@ void pm_intervals_report_complete(struct pm_intervals_report *report);
 void pm_report_intervals(FILE *out, struct pm_intervals_report *reports, size_t n_reports,
                          const struct pm_report_options *options);
 
-/* ---- `pmodel model --communication` (messages.c) ---------------------------------------------- */
+/* ---- `pmodel model --communication` (messages.c) ----------------------------------------------
+ */
 
 /* A quantity of the events at one call, of the mean rank of a role or of all ranks added up. */
 struct pm_message_row {
-    const char *role;         /* NULL: all ranks */
-    char *call, *path;        /* "solve:112 MPI_Recv", and with all calls around; owned */
+    const char *role;  /* NULL: all ranks */
+    char *call, *path; /* "solve:112 MPI_Recv", and with all calls around; owned */
     const char *operation, *quantity;
-    char *formula;            /* NULL: not known, because some events did not tell; owned */
+    char *formula; /* NULL: not known, because some events did not tell; owned */
     bool exact;
     double relative_error;
-    double value, low, high;  /* at the size that was asked for; NAN: none was, or not known */
+    double value, low, high; /* at the size that was asked for; NAN: none was, or not known */
 };
 
 struct pm_messages_report {

@@ -131,8 +131,7 @@ static void print_title(FILE *out, const struct pm_ranks_report *report,
                    pm_program_name(report->structure), parameters, *parameters ? "  " : "",
                    report->machine_title, pm_count_text(report->n_ranks).text,
                    pm_seconds_text(report->slowest_seconds).text,
-                   pm_rate_text(report->imbalance).text,
-                   pm_seconds_text(report->mean_seconds).text,
+                   pm_rate_text(report->imbalance).text, pm_seconds_text(report->mean_seconds).text,
                    report->predicted ? "from the models of roles" : "measured at this size");
     free(parameters);
 }
@@ -140,9 +139,10 @@ static void print_title(FILE *out, const struct pm_ranks_report *report,
 static void print_notes(FILE *out, const struct pm_ranks_report *report,
                         const struct pm_report_options *options) {
     fputs("notes:\n", out);
-    pm_print_note(out, options,
-                  "Times are of what each rank does, on a core of its own, without what it waits "
-                  "for others and what the MPI library does; WAITS is what the slowest take longer.");
+    pm_print_note(
+        out, options,
+        "Times are of what each rank does, on a core of its own, without what it waits "
+        "for others and what the MPI library does; WAITS is what the slowest take longer.");
     if (!isnan(report->tolerance))
         pm_print_note(out, options,
                       "A group is of ranks of one role that do more or other work than its first "
@@ -155,8 +155,8 @@ static void print_notes(FILE *out, const struct pm_ranks_report *report,
 
 static void write_table(FILE *out, const struct pm_ranks_report *report,
                         const struct pm_report_options *options) {
-    struct pm_table_rows loops = pm_table_begin(pm_fields_named(
-                             PM_FIELDS(loop_fields), "rounds group role label source")),
+    struct pm_table_rows loops = pm_table_begin(pm_fields_named(PM_FIELDS(loop_fields),
+                                                                "rounds group role label source")),
                          calls = pm_table_begin(
                              pm_fields_named(PM_FIELDS(call_fields), "calls group role call"));
     print_title(out, report, options);

@@ -1,5 +1,5 @@
-/* Before everything else that is printed, in each of the three formats: what of the runs it is about,
-   where that is not all, and warnings. */
+/* Before everything else that is printed, in each of the three formats: what of the runs it is
+   about, where that is not all, and warnings. */
 #include "core/warnings.h"
 
 #include "report/writers/writers.h"

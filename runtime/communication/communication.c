@@ -29,7 +29,7 @@ struct events {
     struct waiting { /* PM_WAITING_EVENTS, by serial */
         bool is_open;
         struct pm_raw_event event;
-    } *waiting;
+    } * waiting;
     uint64_t first_waiting, next_serial;
     struct late_event *late;
     uint32_t n_late;
@@ -80,8 +80,8 @@ static uint32_t settle(struct events *events, const struct pm_raw_event *event) 
         events->n_lost++;
     else
         events->kinds.kinds[kind].n++;
-    events->is_cut = events->is_cut || kind == UINT32_MAX ||
-                     !pm_sequence_add(&events->sequence, kind);
+    events->is_cut =
+        events->is_cut || kind == UINT32_MAX || !pm_sequence_add(&events->sequence, kind);
     events->n_cut += events->is_cut;
     return kind;
 }
@@ -201,9 +201,8 @@ PM_EXPORT void pmodel_event_complete(uint64_t ticket, int32_t partner, int32_t t
 
 /* ---- communicators --------------------------------------------------------------------------- */
 
-PM_EXPORT uint32_t pmodel_communicator(uint16_t made_by, const int32_t *members,
-                                       uint32_t n_members, const int32_t *remote,
-                                       uint32_t n_remote) {
+PM_EXPORT uint32_t pmodel_communicator(uint16_t made_by, const int32_t *members, uint32_t n_members,
+                                       const int32_t *remote, uint32_t n_remote) {
     uint32_t number = UINT32_MAX, n = 3 + n_members + n_remote;
     pm_lock(&communicators.lock);
     uint32_t room = communicators.room ? communicators.room : 1 << 10;

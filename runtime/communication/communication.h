@@ -2,8 +2,8 @@
    each thread.
 
    Who knows of events, the wrappers of an MPI library (runtime/mpi/), is a library of its own and
-   finds the functions below by dlsym: where they are not, or events are not wanted, there is nothing
-   to tell.  An event costs a lock that nobody else holds as a rule, and no system call. */
+   finds the functions below by dlsym: where they are not, or events are not wanted, there is
+   nothing to tell.  An event costs a lock that nobody else holds as a rule, and no system call. */
 #ifndef PM_RUNTIME_COMMUNICATION_H
 #define PM_RUNTIME_COMMUNICATION_H
 
@@ -19,7 +19,7 @@ struct pmodel_event {
     uint64_t bytes_sent, bytes_received;
     const uint32_t *requests; /* their numbers */
     uint32_t n_requests;
-    const void *frame; /* __builtin_frame_address(0) of the function that the program called */
+    const void *frame;  /* __builtin_frame_address(0) of the function that the program called */
     const char *callee; /* its name, which stays readable */
 };
 
@@ -43,7 +43,8 @@ uint32_t pmodel_communicator(uint16_t made_by, const int32_t *members, uint32_t 
 typedef uint32_t pmodel_communicator_function(uint16_t, const int32_t *, uint32_t, const int32_t *,
                                               uint32_t);
 
-/* ---- for the rest of the runtime -------------------------------------------------------------- */
+/* ---- for the rest of the runtime --------------------------------------------------------------
+ */
 
 struct pm_raw_builder;
 

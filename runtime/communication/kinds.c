@@ -32,8 +32,7 @@ static bool grow(struct pm_event_kinds *kinds) {
     uint32_t *table = room > PM_MOST_EVENT_KINDS ? NULL : pm_mmap(2 * room * sizeof *table);
     if (!table)
         return false;
-    if (!pm_mgrow(&kinds->kinds, kinds->room * sizeof *kinds->kinds,
-                  room * sizeof *kinds->kinds)) {
+    if (!pm_mgrow(&kinds->kinds, kinds->room * sizeof *kinds->kinds, room * sizeof *kinds->kinds)) {
         pm_munmap(table, 2 * room * sizeof *table);
         return false;
     }

@@ -64,8 +64,7 @@ static bool grow_words(uint32_t n) {
     if (room < lists.n_words + n)
         return false;
     if (room != lists.room_words &&
-        !pm_mgrow(&lists.words, lists.room_words * sizeof *lists.words,
-                  room * sizeof *lists.words))
+        !pm_mgrow(&lists.words, lists.room_words * sizeof *lists.words, room * sizeof *lists.words))
         return false;
     lists.room_words = room;
     return true;

@@ -10,7 +10,8 @@
 
 enum {
     PM_MOST_EVENT_KINDS = 1 << 20, /* of a thread */
-    PM_WAITING_EVENTS = 1 << 13, /* whose place in the order is known, behind one that is not complete */
+    PM_WAITING_EVENTS =
+        1 << 13, /* whose place in the order is known, behind one that is not complete */
 };
 
 /* Kinds of events of a thread, with how many there were of each. */

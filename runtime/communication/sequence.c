@@ -136,7 +136,8 @@ static void shorten(struct pm_sequence *s, uint32_t n) {
     if (s->list[n - 1].times == 0)
         return;
     if (s->n_loops == PM_SEQUENCE_LOOPS) {
-        memmove(s->loops, s->loops + PM_SEQUENCE_LOOPS / 2, PM_SEQUENCE_LOOPS / 2 * sizeof *s->loops);
+        memmove(s->loops, s->loops + PM_SEQUENCE_LOOPS / 2,
+                PM_SEQUENCE_LOOPS / 2 * sizeof *s->loops);
         s->n_loops = PM_SEQUENCE_LOOPS / 2;
     }
     s->loops[s->n_loops++] = n - 1;

@@ -21,13 +21,18 @@ static __thread int depth __attribute__((tls_model("initial-exec")));
 
 typedef void pmodel_rank_function(uint32_t, uint32_t, uint32_t);
 
-void *pm_mpi_next(const char *symbol) { return dlsym(RTLD_NEXT, symbol); }
+/* Of a library that was loaded for a part of the process only there is no next one. */
+void *pm_mpi_next(const char *symbol) {
+    void *next = dlsym(RTLD_NEXT, symbol);
+    void *library = next ? NULL : dlopen(PM_MPI_FILE, RTLD_LAZY | RTLD_NOLOAD);
+    return library ? dlsym(library, symbol) : next;
+}
 
 /* ---- the library itself ---------------------------------------------------------------------- */
 
 static bool is_library_file(const char *path) {
-    static const char *const begins[] = {"libmpi.so", "libmpich.so", "mca_", "libmca_",
-                                         "libopen-", "libpmpi"};
+    static const char *const begins[] = {"libmpi.so", "libmpich.so", "mca_",
+                                         "libmca_",   "libopen-",    "libpmpi"};
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     for (unsigned i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)
@@ -60,7 +65,8 @@ static bool find_runtime(void) {
         (pmodel_event_complete_function *)dlsym(RTLD_DEFAULT, "pmodel_event_complete"),
         (pmodel_communicator_function *)dlsym(RTLD_DEFAULT, "pmodel_communicator"),
     };
-    if (!wanted || !found.event || !found.complete || !found.communicator || !wanted())
+    int (*volatile rank)(MPI_Comm, int *) = PMPI_Comm_rank; /* weak: is the library there for us? */
+    if (!rank || !wanted || !found.event || !found.complete || !found.communicator || !wanted())
         return false;
     pm_mpi_runtime = found;
     return true;
@@ -353,7 +359,8 @@ static void free_request(const struct pm_mpi_call *call) {
     pm_mpi_request_end(request);
 }
 
-/* ---- messages that were found before they are received ---------------------------------------- */
+/* ---- messages that were found before they are received ----------------------------------------
+ */
 
 /* Kept in place of a request, by the message's handle. */
 static MPI_Request as_request(MPI_Message message) {
@@ -364,8 +371,7 @@ static MPI_Request as_request(MPI_Message message) {
 }
 
 static void keep_message(const struct pm_mpi_call *call, struct pm_mpi_comm *comm) {
-    struct pm_mpi_request request = {
-        .number = PM_MPI_NO_NUMBER, .is_active = true, .comm = comm};
+    struct pm_mpi_request request = {.number = PM_MPI_NO_NUMBER, .is_active = true, .comm = comm};
     if (*call->message != MPI_MESSAGE_NO_PROC && *call->message != MPI_MESSAGE_NULL)
         pm_mpi_request_add(as_request(*call->message), &request);
 }

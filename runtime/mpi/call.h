@@ -140,7 +140,8 @@ struct pm_mpi_runtime {
 };
 extern struct pm_mpi_runtime pm_mpi_runtime;
 
-/* ---- communicators and windows (communicators.c) ---------------------------------------------- */
+/* ---- communicators and windows (communicators.c) ----------------------------------------------
+ */
 
 struct pm_mpi_comm {
     uint32_t number;
@@ -171,7 +172,8 @@ int32_t pm_mpi_world_rank(const struct pm_mpi_comm *comm, int rank);
 /* Whom topologies know. */
 bool pm_mpi_neighbours(MPI_Comm handle, struct pm_mpi_comm *comm);
 
-/* ---- requests (requests.c) -------------------------------------------------------------------- */
+/* ---- requests (requests.c) --------------------------------------------------------------------
+ */
 
 /* What is known of a request until it is complete, or, of a persistent one, until it is freed. */
 struct pm_mpi_request {
@@ -194,7 +196,8 @@ struct pm_mpi_request *pm_mpi_request_take(MPI_Request handle);
 void pm_mpi_request_put_back(struct pm_mpi_request *request);
 void pm_mpi_request_end(struct pm_mpi_request *request); /* and its number */
 
-/* ---- volumes (volumes.c) ---------------------------------------------------------------------- */
+/* ---- volumes (volumes.c) ----------------------------------------------------------------------
+ */
 
 /* Bytes that the call sends and receives, as far as its arguments tell; PM_UNKNOWN_BYTES. */
 void pm_mpi_volume(const struct pm_mpi_call *call, struct pm_mpi_comm *comm, uint64_t *sent,

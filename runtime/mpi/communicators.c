@@ -20,7 +20,7 @@ static struct {
         uint64_t handle;
         struct pm_mpi_comm *comm; /* NULL: forgotten */
         struct window *next;
-    } *windows[N_SLOTS];
+    } * windows[N_SLOTS];
     MPI_Group world;
     int world_rank;
 } known;
@@ -73,8 +73,7 @@ static bool are_members(const int32_t *ranks, uint32_t n, const struct members *
 }
 
 /* One that was freed and had these members. */
-static struct pm_mpi_comm *take_freed(const struct members *members,
-                                      const struct members *remote) {
+static struct pm_mpi_comm *take_freed(const struct members *members, const struct members *remote) {
     for (struct pm_mpi_comm **at = &known.free; *at; at = &(*at)->next)
         if (are_members((*at)->members, (*at)->n_members, members) &&
             are_members((*at)->remote, (*at)->n_remote, remote)) {
@@ -108,8 +107,8 @@ static bool read_members(MPI_Comm handle, bool is_inter, struct members *members
                          struct members *remote) {
     MPI_Group group;
     return PMPI_Comm_group(handle, &group) == MPI_SUCCESS && read_group(group, members) &&
-           (!is_inter || (PMPI_Comm_remote_group(handle, &group) == MPI_SUCCESS &&
-                          read_group(group, remote)));
+           (!is_inter ||
+            (PMPI_Comm_remote_group(handle, &group) == MPI_SUCCESS && read_group(group, remote)));
 }
 
 static struct pm_mpi_comm *add(MPI_Comm handle, uint16_t made_by) {

@@ -1,5 +1,5 @@
-/* How many bytes a call moves, by its arguments: those of the user's buffers, a rank's own part of a
-   collective operation included.  In place of a buffer that MPI_IN_PLACE stands for, what the
+/* How many bytes a call moves, by its arguments: those of the user's buffers, a rank's own part of
+   a collective operation included.  In place of a buffer that MPI_IN_PLACE stands for, what the
    standard says that it is. */
 #include "runtime/mpi/call.h"
 

@@ -12,8 +12,7 @@ static const char schema[] =
     " PRIMARY KEY (selection, number)) WITHOUT ROWID;";
 
 static bool remove_old(struct pm_store *store, const char *selection, struct pm_error *err) {
-    sqlite3_stmt *s =
-        pm_store_prepare(store, "DELETE FROM message_model WHERE selection = ?", err);
+    sqlite3_stmt *s = pm_store_prepare(store, "DELETE FROM message_model WHERE selection = ?", err);
     if (!s)
         return false;
     sqlite3_bind_text(s, 1, selection, -1, SQLITE_STATIC);
