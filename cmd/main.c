@@ -142,6 +142,13 @@ static const struct pm_command commands[] = {
      "                    [--role NAME] [--interval KIND [--ordinal NAME]]\n"
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
+    {"replay",
+     "-m MACHINE [--set NAME=VALUE]... --platform FILE.xml [-P NAME=VALUE[,...]]\n"
+     "                     [--against MACHINE] [--collectives SELECTOR] [--write FOLDER]\n"
+     "                     [--time window|simple|signature] [--interpolate]\n"
+     "                     [--format table|json|csv|svg] [--wide] STORE\n"
+     "       pmodel replay --trace FILE --platform FILE.xml [options]",
+     "the parallel time on a network that is not there: traces replayed by SimGrid", pm_cmd_replay},
     {"plot",
      "--what time|misses|histogram|surface|roofline -m MACHINE [--set NAME=VALUE]...\n"
      "                   [-P NAME=VALUES]... [--sizes N] [--block SIZES] [--time window|simple]\n"
