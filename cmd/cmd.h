@@ -42,6 +42,7 @@ int pm_cmd_annotate(int argc, char **argv);
 int pm_cmd_diff(int argc, char **argv);
 int pm_cmd_compare(int argc, char **argv);
 int pm_cmd_scale(int argc, char **argv);
+int pm_cmd_replay(int argc, char **argv);
 int pm_cmd_signature(int argc, char **argv);
 int pm_cmd_convolve(int argc, char **argv);
 int pm_cmd_roofline(int argc, char **argv);

@@ -208,9 +208,12 @@ static bool prepare(struct pm_measure_session *session, const struct pm_paramete
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work.path);
     session->settings = pm_settings_text(request, err);
-    return session->settings && pm_session_check_store(session, err) &&
-           (request->build || prepare_copies(session, first, err)) &&
-           pm_session_open_store(session, false, err);
+    if (!session->settings || !pm_session_check_store(session, err) ||
+        (!request->build && !prepare_copies(session, first, err)))
+        return false;
+    if (session->copies.has_intervals)
+        pm_settings_add_intervals(&session->settings, request);
+    return pm_session_open_store(session, false, err);
 }
 
 struct pm_measure_session *pm_measure_session_new(const struct pm_measure_request *request,
