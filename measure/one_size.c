@@ -132,6 +132,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, enum
             own[n++] = pm_strdup(PM_ENV_BYTES "=1");
         if (request->write_backs)
             own[n++] = pm_strdup(PM_ENV_WRITE_BACKS "=1");
+        if (request->interval_memory)
+            own[n++] = pm_strdup(PM_ENV_INTERVAL_MEMORY "=1");
     }
     own[n] = NULL;
     return own;
