@@ -26,10 +26,13 @@ struct pm_command {
 int pm_cmd_flags(int argc, char **argv);
 int pm_cmd_loops(int argc, char **argv);
 int pm_cmd_run(int argc, char **argv);
+int pm_cmd_run_one(int argc, char **argv); /* a job of run, on its node */
+int pm_cmd_merge(int argc, char **argv);
 int pm_cmd_instrument(int argc, char **argv);
 int pm_cmd_plan(int argc, char **argv);
 int pm_cmd_bound(int argc, char **argv);
 int pm_cmd_profile(int argc, char **argv);
+int pm_cmd_communication(int argc, char **argv);
 int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_model(int argc, char **argv);
 int pm_cmd_schedule(int argc, char **argv);
@@ -39,6 +42,7 @@ int pm_cmd_annotate(int argc, char **argv);
 int pm_cmd_diff(int argc, char **argv);
 int pm_cmd_compare(int argc, char **argv);
 int pm_cmd_scale(int argc, char **argv);
+int pm_cmd_replay(int argc, char **argv);
 int pm_cmd_signature(int argc, char **argv);
 int pm_cmd_convolve(int argc, char **argv);
 int pm_cmd_roofline(int argc, char **argv);
@@ -78,6 +82,8 @@ bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err);
 bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *err);
 /* "PREFIX/share/pmodel/NAME"; owned by the caller.  Errors as of pm_library_path. */
 char *pm_share_path(const char *name, struct pm_error *err);
+/* The file of that name that describes a launcher; owned by the caller. */
+char *pm_launcher_path(const char *name, struct pm_error *err);
 
 /* WRITE writes PATH, which gets its name when it is whole; NULL: standard output. */
 bool pm_write_file(const char *path, bool (*write)(FILE *to, void *context, struct pm_error *err),

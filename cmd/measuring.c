@@ -197,6 +197,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_FLAG("bytes", 0, &request->bytes),
         PM_OPTION_FLAG("write-backs", 0, &request->write_backs),
         PM_OPTION_FLAG("no-memory", 0, &copies->no_memory),
+        PM_OPTION_FLAG("no-communication", 0, &request->no_communication),
         PM_OPTION_FLAG("second-core", 0, &request->second_core),
         PM_OPTION_FLAG("shared", 0, &request->shared),
         PM_OPTION_FLAG("again", 0, &request->again),

@@ -44,6 +44,20 @@ char *pm_share_path(const char *name, struct pm_error *err) {
     return installed_path("share/pmodel", name, err);
 }
 
+char *pm_launcher_path(const char *name, struct pm_error *err) {
+    char *file = pm_sprintf("launchers/%s.conf", name);
+    struct pm_error why = {0};
+    char *path = pm_share_path(file, &why);
+    if (!path)
+        pm_fail(
+            err,
+            "--launcher %s: neither `local`, nor a file, nor in the folder share/pmodel/launchers "
+            "of this installation",
+            name);
+    free(file);
+    return path;
+}
+
 /* ---- instruction classes, the runtime -------------------------------------------------------- */
 
 bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/measuring.h"
 #include "measure/command/command.h"
@@ -12,6 +13,7 @@ struct run {
     bool outside;                     /* a further run to see where time goes */
     bool has_events;                  /* --events was given */
     struct pm_machine_list simulated; /* --simulate */
+    char *launcher_path;              /* the file of --launcher; owned */
 };
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -100,6 +102,20 @@ static int check_handler(struct run *run) {
     return 0;
 }
 
+static int check_launcher(const struct run *run) {
+    const struct pm_measure_request *request = &run->measuring.request;
+    const struct pm_launcher_request *launcher = &request->launcher;
+    if (!launcher->path && (launcher->options || launcher->detach))
+        return pm_usage_error("run", "--submit-options and --detach need a --launcher other than "
+                                     "local");
+    if (launcher->wanted && (request->time_runs || request->profiling.wanted || request->build ||
+                             request->handler || run->outside))
+        return pm_usage_error("run",
+                              "--launcher and -j are for runs that count: they exclude --time, "
+                              "--profile, --build, --handler and --outside");
+    return 0;
+}
+
 /* --interval-memory, and intervals of programs of which nothing was said. */
 static int check_intervals(struct run *run) {
     struct pm_measure_request *request = &run->measuring.request;
@@ -128,6 +144,8 @@ static int check(struct run *run) {
         return pm_usage_error("run", "--interval none excludes others");
     int status = check_profile(run);
     if (status == 0)
+        status = check_launcher(run);
+    if (status == 0)
         status = check_handler(run);
     if (status != 0 || request->handler)
         return status;
@@ -136,6 +154,33 @@ static int check(struct run *run) {
     if (!wants_only_profile(run))
         pm_measuring_usual_blocks(&run->measuring);
     return check_intervals(run);
+}
+
+/* "local", the name of a file of this installation, or a file. */
+static bool set_launcher(void *to, char *value, struct pm_error *err) {
+    struct run *run = to;
+    struct pm_launcher_request *launcher = &run->measuring.request.launcher;
+    launcher->wanted = true;
+    free(run->launcher_path);
+    run->launcher_path = NULL;
+    if (strcmp(value, "local") != 0) {
+        bool is_path = strchr(value, '/') || strstr(value, ".conf");
+        run->launcher_path = is_path ? realpath(value, NULL) : pm_launcher_path(value, err);
+        if (is_path && !run->launcher_path)
+            pm_fail_errno(err, "--launcher %s: cannot be read", value);
+        if (!run->launcher_path)
+            return false;
+    }
+    launcher->path = run->launcher_path;
+    return true;
+}
+
+static int read_at_a_time(const struct pm_option_use *use) {
+    struct pm_launcher_request *launcher = use->to;
+    struct pm_option_use count = *use;
+    launcher->wanted = true;
+    count.to = &launcher->at_a_time;
+    return pm_read_count(&count);
 }
 
 /* 0, or the exit status after complaining. */
@@ -159,6 +204,10 @@ static int read_command_line(struct run *run, int argc, char **argv) {
          .to = &run->simulated,
          .finish = pm_read_machines},
         PM_OPTION_VALUE("stride-window", 0, pm_read_count, &request->profiling.window),
+        PM_OPTION_ADD("launcher", 0, set_launcher, run),
+        PM_OPTION_VALUE("jobs", 'j', read_at_a_time, &request->launcher),
+        PM_OPTION_TEXT("submit-options", 0, &request->launcher.options),
+        PM_OPTION_FLAG("detach", 0, &request->launcher.detach),
         PM_OPTION_ADD("handler", 0, set_handler, request),
         PM_OPTION_ADD("events", 0, set_events, run),
         PM_OPTION_ADD("interval", 0, pm_add_interval, &request->copies.events),
@@ -229,5 +278,6 @@ int pm_cmd_run(int argc, char **argv) {
         status = measure(&run);
     pm_measuring_free(&run.measuring);
     pm_free_machines(&run.simulated);
+    free(run.launcher_path);
     return status;
 }

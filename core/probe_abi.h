@@ -263,8 +263,9 @@ struct pm_probe_header {
 #define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
 #define PM_ENV_CHECKPOINT                                                                          \
-    "PMODEL_CHECKPOINT"                 /* seconds between two raw files of what ran so far        \
-                                         */
+    "PMODEL_CHECKPOINT" /* seconds between two raw files of what ran so far                        \
+                         */
+#define PM_ENV_COMMUNICATION "PMODEL_COMMUNICATION" /* anything: communication events are kept */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
 
 #endif

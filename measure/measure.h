@@ -21,6 +21,7 @@
 #include "core/structure/structure.h"
 #include "measure/block_sizes.h"
 #include "measure/copies/copies.h"
+#include "measure/launchers/launchers.h"
 #include "measure/profiling/profiling.h"
 #include "measure/progress.h"
 
@@ -65,12 +66,14 @@ struct pm_measure_request {
     double bound_cycle_seconds;         /* of this processor; 0: unknown */
     unsigned bound_every; /* of so many executions one has its copy; 0: as many as cost little */
     struct pm_profiling_request profiling; /* of basic blocks */
+    bool no_communication;                 /* of MPI programs */
     bool carry;                            /* what carries each reuse */
     bool bytes;                            /* which bytes each group is the first to touch */
     bool write_backs;                      /* stores by dirty distance */
     bool interval_memory;                  /* histograms of each interval, not counts only */
     bool shared;                           /* the interleaved stream of all threads, too */
     bool second_core;                      /* the analysis beside the program */
+    struct pm_launcher_request launcher;   /* several sizes at once, here or in a queue */
     bool sample_files;     /* where libraries are not measured, a run more tells where time goes */
     bool again;            /* also what the store has */
     bool output_to_errors; /* the program's standard output goes to standard error */
@@ -114,6 +117,7 @@ bool pm_measure_check_used(const struct pm_measure_request *request,
 
 struct pm_measure_result {
     size_t n_measured, n_there, n_failed; /* there: the store had them already */
+    size_t n_waiting;                     /* jobs that were left to themselves (detach) */
     struct pm_error last_failure;         /* kind PM_ERROR_NONE: none failed */
 };
 

@@ -18,14 +18,6 @@
 #include "measure/outside/outside.h"
 #include "measure/private.h"
 
-/* The command at one size. */
-struct sized_run {
-    struct pm_measure_session *session;
-    const struct pm_parameters *at;
-    char **argv;
-    char *folder; /* that it runs in; NULL: the current one */
-};
-
 /* ---- folders --------------------------------------------------------------------------------- */
 
 /* "N=24 M=7" as a folder's name. */
@@ -39,7 +31,7 @@ static char *size_folder(const char *parent, const struct pm_parameters *at) {
     return folder;
 }
 
-static bool make_folder(const char *path, struct pm_error *err) {
+bool pm_make_folder(const char *path, struct pm_error *err) {
     return mkdir(path, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", path);
 }
 
@@ -51,16 +43,18 @@ static bool make_run_folder(const struct pm_measure_session *session,
     *folder = NULL;
     if (!request->scratch && !request->n_inputs)
         return true;
-    if (request->scratch && !make_folder(request->scratch, err))
+    if (request->scratch && !pm_make_folder(request->scratch, err))
         return false;
-    char *parent = request->scratch ? pm_absolute_path(request->scratch, err)
-                                    : pm_sprintf("%s/inputs", session->work.path);
+    char *parent = request->scratch
+                       ? pm_absolute_path(request->scratch, err)
+                       : pm_sprintf("%s/inputs", session->shared_folder ? session->shared_folder
+                                                                        : session->work.path);
     if (!parent)
         return false;
-    bool ok = make_folder(parent, err);
+    bool ok = pm_make_folder(parent, err);
     *folder = size_folder(parent, at);
     free(parent);
-    ok = ok && make_folder(*folder, err);
+    ok = ok && pm_make_folder(*folder, err);
     for (size_t i = 0; ok && i < request->n_inputs; i++) {
         const char *to = request->inputs[i].to;
         char *file = to[0] == '/' ? pm_strdup(to) : pm_sprintf("%s/%s", *folder, to);
@@ -90,19 +84,21 @@ enum measured { REUSE, TIMES, PROFILE };
 
 /* What the program's environment has beside pmodel's own.  RAW: where it writes what it measures;
    NULL: it measures nothing.  With times, and BOUNDS, what that file says (PM_ENV_BOUND). */
-static char **run_environment(const struct sized_run *run, const char *raw, enum measured measured,
-                              const char *bounds, struct pm_error *err) {
+static char **run_environment(const struct pm_sized_run *run, const char *raw,
+                              enum measured measured, const char *bounds, struct pm_error *err) {
     const struct pm_measure_request *request = run->session->request;
     size_t n = request->n_environment;
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 16 };
+    enum { MOST_OF_PMODEL = 18 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
     if (raw && measured != TIMES && request->checkpoint_seconds)
         own[n++] = pm_sprintf(PM_ENV_CHECKPOINT "=%u", request->checkpoint_seconds);
+    if (raw && measured != TIMES && run->session->wrapper)
+        own[n++] = pm_strdup(PM_ENV_COMMUNICATION "=1");
     if (request->handler)
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && bounds) {
@@ -139,8 +135,15 @@ static char **run_environment(const struct sized_run *run, const char *raw, enum
     return own;
 }
 
+static bool is_traced(char *const *environment) {
+    while (*environment &&
+           strncmp(*environment, PM_ENV_COMMUNICATION "=", sizeof PM_ENV_COMMUNICATION) != 0)
+        environment++;
+    return *environment != NULL;
+}
+
 /* The command with FILES laid over their originals. */
-static struct pm_launch launch_of(const struct sized_run *run, const struct pm_copy *files,
+static struct pm_launch launch_of(const struct pm_sized_run *run, const struct pm_copy *files,
                                   size_t n_files, char *const *environment) {
     enum { GRACE_SECONDS = 5 };
     const struct pm_measure_request *request = run->session->request;
@@ -150,6 +153,7 @@ static struct pm_launch launch_of(const struct sized_run *run, const struct pm_c
         .files = files,
         .n_files = n_files,
         .runtime = request->copies.runtime,
+        .wrapper = is_traced(environment) ? run->session->wrapper : NULL,
         .folder = run->folder,
         .environment = environment,
         .timeout_seconds = request->timeout_seconds,
@@ -159,7 +163,7 @@ static struct pm_launch launch_of(const struct sized_run *run, const struct pm_c
 }
 
 /* Each run reads standard input from where it stood at first, if that is a file. */
-static bool launch(const struct sized_run *run, const struct pm_launch *what,
+static bool launch(const struct pm_sized_run *run, const struct pm_launch *what,
                    struct pm_launch_result *result, struct pm_error *err) {
     if (run->session->input_at >= 0)
         lseek(STDIN_FILENO, run->session->input_at, SEEK_SET);
@@ -183,9 +187,9 @@ static bool take_in_part(const struct pm_measure_request *request,
 /* What the processes of a run that was launched left.  *CUT_OFF: how it ended, if that was before
    its end and it is kept all the same; owned by the caller.  A run that ended in another way than
    well is left out unless a signal or the end of its time was the cause. */
-static bool take_in(const struct sized_run *run, const char *raw, const struct pm_launch *launched,
-                    struct pm_launch_result *result, struct pm_ingested *ingested, char **cut_off,
-                    struct pm_error *err) {
+static bool take_in(const struct pm_sized_run *run, const char *raw,
+                    const struct pm_launch *launched, struct pm_launch_result *result,
+                    struct pm_ingested *ingested, char **cut_off, struct pm_error *err) {
     const struct pm_measure_request *request = run->session->request;
     struct pm_error why = {0};
     bool ended_well = pm_launch_check(launched, result, &why);
@@ -207,21 +211,27 @@ static bool take_in(const struct sized_run *run, const char *raw, const struct p
 }
 
 /* "; 8 ranks in 2 groups, alike within 5%"; owned by the caller. */
-static char *ranks_text(const struct pm_ranks *ranks) {
-    unsigned n = pm_ranks_count(ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(ranks);
-    if (n == 0)
+static char *ranks_text(const struct pm_sized_run *run) {
+    struct pm_ranks ranks = {0};
+    struct pm_error ignored = {0};
+    if (!pm_store_ranks(run->session->store, run->at, &ranks, &ignored))
         return pm_strdup("");
-    return pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n, n == 1 ? "" : "s", groups,
-                      groups == 1 ? "" : "s", 100 * ranks->tolerance);
+    unsigned n = pm_ranks_count(&ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(&ranks);
+    char *text = n == 0 ? pm_strdup("")
+                        : pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n,
+                                     n == 1 ? "" : "s", groups, groups == 1 ? "" : "s",
+                                     100 * ranks.tolerance);
+    pm_ranks_free(&ranks);
+    return text;
 }
 
-static void say_run(const struct sized_run *run, const struct pm_launch_result *result,
+static void say_run(const struct pm_sized_run *run, const struct pm_launch_result *result,
                     const struct pm_ingested *ingested, const char *cut_off) {
     struct pm_measure_session *session = run->session;
     char *size = pm_parameters_text(run->at);
     session->last_seconds = result->wall_seconds;
     session->last_peak_bytes = result->peak_bytes;
-    char *ranks = ranks_text(&ingested->ranks);
+    char *ranks = ranks_text(run);
     pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s", size,
                     result->wall_seconds, ingested->accesses, ranks,
                     cut_off ? "; kept, although it " : "", cut_off ? cut_off : "",
@@ -238,7 +248,7 @@ static void say_run(const struct sized_run *run, const struct pm_launch_result *
 }
 
 /* The profile of basic blocks that a run measured goes to the store's run of this size. */
-static bool put_profile(const struct sized_run *run, struct pm_ingested *ingested,
+static bool put_profile(const struct pm_sized_run *run, struct pm_ingested *ingested,
                         const struct pm_launch_result *result, struct pm_error *err) {
     struct pm_measure_session *session = run->session;
     if (!ingested->blocks)
@@ -251,7 +261,7 @@ static bool put_profile(const struct sized_run *run, struct pm_ingested *ingeste
            pm_store_put_block_profile(session->store, run->at, ingested->blocks, err);
 }
 
-static void say_profile(const struct sized_run *run, const struct pm_launch_result *result,
+static void say_profile(const struct pm_sized_run *run, const struct pm_launch_result *result,
                         const struct pm_ingested *ingested) {
     char *size = pm_parameters_text(run->at);
     pm_progress_say(&run->session->progress, "%s  profiled %zu basic blocks in %.2f s%s%s", size,
@@ -261,7 +271,7 @@ static void say_profile(const struct sized_run *run, const struct pm_launch_resu
 }
 
 /* The run that is in the store once more, for its profile. */
-static bool add_profile(struct sized_run *run, struct pm_error *err) {
+static bool add_profile(struct pm_sized_run *run, struct pm_error *err) {
     struct pm_measure_session *session = run->session;
     char *parent = pm_sprintf("%s/profiles", session->work.path);
     char *raw = size_folder(parent, run->at);
@@ -273,7 +283,7 @@ static bool add_profile(struct sized_run *run, struct pm_error *err) {
     free(run->folder);
     run->folder = NULL;
     bool ok = environment && make_run_folder(session, run->at, &run->folder, err) &&
-              make_folder(parent, err) && make_folder(raw, err) &&
+              pm_make_folder(parent, err) && pm_make_folder(raw, err) &&
               launch(run, &launched, &result, err) && pm_launch_check(&launched, &result, err) &&
               pm_ingest(raw, &session->copies, run->at, NULL, 0, false, false,
                         session->request->rank_tolerance_percent / 100, &ingested, err) &&
@@ -289,45 +299,81 @@ static bool add_profile(struct sized_run *run, struct pm_error *err) {
 }
 
 /* A run that measures no reuse distances may as well profile basic blocks. */
-static bool profiles_at_once(const struct sized_run *run) {
+static bool profiles_at_once(const struct pm_sized_run *run) {
     return run->session->request->profiling.wanted && run->session->blocks.n == 0;
 }
 
 /* *IS_WHOLE: the run came to its end. */
-static bool count(const struct sized_run *run, const char *raw, bool *is_whole,
-                  struct pm_error *err) {
+static bool keep(const struct pm_sized_run *run, const char *raw, const struct pm_launch *launched,
+                 struct pm_launch_result *result, double started, bool *is_whole,
+                 struct pm_error *err) {
     struct pm_measure_session *session = run->session;
     const bool profiles = profiles_at_once(run);
-    char **environment = run_environment(run, raw, profiles ? PROFILE : REUSE, NULL, err),
-         *cut_off = NULL;
-    if (!environment)
-        return false;
-    const struct pm_launch launched =
-        launch_of(run, session->copies.files, session->copies.n_files, environment);
-    struct pm_launch_result result;
     struct pm_ingested ingested = {0};
-    double started = (double)time(NULL);
-    bool ok = launch(run, &launched, &result, err) &&
-              take_in(run, raw, &launched, &result, &ingested, &cut_off, err) &&
-              pm_session_put(session, &ingested, &result, cut_off, started, run->argv, err) &&
-              (!profiles || cut_off || put_profile(run, &ingested, &result, err));
+    char *cut_off = NULL;
+    bool ok = take_in(run, raw, launched, result, &ingested, &cut_off, err) &&
+              pm_session_put(session, &ingested, result, cut_off, started, run->argv, err) &&
+              (!profiles || cut_off || put_profile(run, &ingested, result, err));
     if (ok && profiles && !cut_off)
-        say_profile(run, &result, &ingested);
+        say_profile(run, result, &ingested);
     else if (ok)
-        say_run(run, &result, &ingested, cut_off);
+        say_run(run, result, &ingested, cut_off);
     *is_whole = !cut_off;
     free(cut_off);
     pm_ingested_free(&ingested);
+    return ok;
+}
+
+static bool count(const struct pm_sized_run *run, const char *raw, bool *is_whole,
+                  struct pm_error *err) {
+    const struct pm_copies *copies = &run->session->copies;
+    char **environment =
+        run_environment(run, raw, profiles_at_once(run) ? PROFILE : REUSE, NULL, err);
+    if (!environment)
+        return false;
+    const struct pm_launch launched = launch_of(run, copies->files, copies->n_files, environment);
+    struct pm_launch_result result;
+    double started = (double)time(NULL);
+    bool ok = launch(run, &launched, &result, err) &&
+              keep(run, raw, &launched, &result, started, is_whole, err);
     pm_free_strings(environment);
     return ok;
+}
+
+/* ---- through a launcher ----------------------------------------------------------------------
+ */
+
+bool pm_sized_run_begin(struct pm_sized_run *run, struct pm_measure_session *session,
+                        const struct pm_parameters *at, const struct pm_copy *files,
+                        struct pm_error *err) {
+    *run = (struct pm_sized_run){.session = session, .at = at};
+    run->argv = pm_substitute_all(session->request->argv, pm_count_strings(session->request->argv),
+                                  at, err);
+    run->environment = run->argv ? run_environment(run, "raw", REUSE, NULL, err) : NULL;
+    if (!run->environment || !make_run_folder(session, at, &run->folder, err))
+        return false;
+    run->launch = launch_of(run, files, session->copies.n_files, run->environment);
+    return true;
+}
+
+bool pm_sized_run_keep(const struct pm_sized_run *run, const char *raw,
+                       struct pm_launch_result *result, double started, struct pm_error *err) {
+    bool is_whole;
+    return keep(run, raw, &run->launch, result, started, &is_whole, err);
+}
+
+void pm_sized_run_end(struct pm_sized_run *run) {
+    pm_free_strings(run->argv);
+    pm_free_strings(run->environment);
+    free(run->folder);
 }
 
 /* ---- timing it ------------------------------------------------------------------------------- */
 
 /* Its output goes nowhere, and it must end well. */
-static bool launch_plainly(const struct sized_run *run, const struct pm_copy *files, size_t n_files,
-                           char *const *environment, struct pm_launch_result *result,
-                           struct pm_error *err) {
+static bool launch_plainly(const struct pm_sized_run *run, const struct pm_copy *files,
+                           size_t n_files, char *const *environment,
+                           struct pm_launch_result *result, struct pm_error *err) {
     struct pm_launch launched = launch_of(run, files, n_files, environment);
     launched.silent = true;
     launched.grace_seconds = 0;
@@ -338,7 +384,7 @@ static bool launch_plainly(const struct sized_run *run, const struct pm_copy *fi
 static bool launch_silently(void *context, const struct pm_copy *files, size_t n_files,
                             const char *folder, const char *bounds, struct pm_launch_result *result,
                             struct pm_error *err) {
-    struct sized_run run = *(const struct sized_run *)context;
+    struct pm_sized_run run = *(const struct pm_sized_run *)context;
     char **environment = run_environment(&run, folder, TIMES, bounds, err);
     bool ok = environment && make_run_folder(run.session, run.at, &run.folder, err) &&
               launch_plainly(&run, files, n_files, environment, result, err);
@@ -348,7 +394,7 @@ static bool launch_silently(void *context, const struct pm_copy *files, size_t n
     return ok;
 }
 
-static void say_times(const struct sized_run *run, const struct pm_times *times) {
+static void say_times(const struct pm_sized_run *run, const struct pm_times *times) {
     char *size = pm_parameters_text(run->at);
     size_t n_entered = 0;
     for (size_t i = 0; i < times->n_scopes; i++)
@@ -362,7 +408,7 @@ static void say_times(const struct sized_run *run, const struct pm_times *times)
 }
 
 /* The run of this size is in the store. */
-static bool add_times(struct sized_run *run, struct pm_error *err) {
+static bool add_times(struct pm_sized_run *run, struct pm_error *err) {
     struct pm_measure_session *session = run->session;
     const struct pm_timing_request request = {
         .instrument = &session->request->copies,
@@ -376,7 +422,7 @@ static bool add_times(struct sized_run *run, struct pm_error *err) {
     struct pm_profile *profile = pm_store_profile(session->store, run->at, err);
     struct pm_times *times = NULL;
     if (profile && pm_profile_fits(profile, session->copies.structure, err) &&
-        make_folder(parent, err) && make_folder(folder, err))
+        pm_make_folder(parent, err) && pm_make_folder(folder, err))
         times = pm_measure_times(&request, &session->copies, profile, folder, &session->lifts, err);
     bool ok = times && pm_store_put_times(session->store, run->at, times, err);
     if (ok)
@@ -393,7 +439,7 @@ static bool add_times(struct sized_run *run, struct pm_error *err) {
 /* ---- lower bounds ---------------------------------------------------------------------------- */
 
 /* The run of this size is in the store, with times. */
-static bool add_bounds(struct sized_run *run, struct pm_error *err) {
+static bool add_bounds(struct pm_sized_run *run, struct pm_error *err) {
     struct pm_measure_session *session = run->session;
     const struct pm_bounding_request request = {
         .instrument = &session->request->copies,
@@ -409,8 +455,8 @@ static bool add_bounds(struct sized_run *run, struct pm_error *err) {
     struct pm_times *times = profile ? pm_store_times(session->store, run->at, err) : NULL;
     struct pm_bounds *bounds = NULL;
     if (times && pm_profile_fits(profile, session->copies.structure, err) &&
-        pm_times_fit(times, session->copies.structure, err) && make_folder(parent, err) &&
-        make_folder(folder, err))
+        pm_times_fit(times, session->copies.structure, err) && pm_make_folder(parent, err) &&
+        pm_make_folder(folder, err))
         bounds = pm_measure_bounds(&request, &session->copies, profile, times, folder,
                                    &session->lifts, err);
     bool ok = bounds && pm_store_put_bounds(session->store, run->at, bounds, err);
@@ -429,14 +475,14 @@ static bool add_bounds(struct sized_run *run, struct pm_error *err) {
 bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_parameters *at,
                          struct pm_in_store there, struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    struct sized_run run = {.session = session, .at = at};
+    struct pm_sized_run run = {.session = session, .at = at};
     run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
     char *raw_parent = pm_sprintf("%s/raw", session->work.path);
     char *raw = size_folder(raw_parent, at);
     bool ok = run.argv != NULL, is_whole = true;
     pm_interruption_hold();
     if (ok && !there.run)
-        ok = make_folder(raw_parent, err) && make_folder(raw, err) &&
+        ok = pm_make_folder(raw_parent, err) && pm_make_folder(raw, err) &&
              make_run_folder(session, at, &run.folder, err) && count(&run, raw, &is_whole, err);
     if (ok && !there.profile && is_whole && (there.run || !profiles_at_once(&run)) &&
         !pm_interrupting_signal())
@@ -479,7 +525,7 @@ static void judge_files(const struct pm_measure_session *session, struct pm_file
 static bool sample_files(struct pm_measure_session *session, const struct pm_parameters *at,
                          struct pm_file_times *times, struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    struct sized_run run = {.session = session, .at = at};
+    struct pm_sized_run run = {.session = session, .at = at};
     run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
     char **environment = run.argv ? run_environment(&run, NULL, REUSE, NULL, err) : NULL;
     bool ok = environment && make_run_folder(session, at, &run.folder, err);

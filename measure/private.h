@@ -23,6 +23,7 @@ struct pm_measure_session {
     struct pm_work_folder work;
     char *command_path;             /* file that the command names */
     char *program;                  /* real path of the program to instrument */
+    char *wrapper;                  /* of its MPI library, if communication is traced; else NULL */
     struct pm_copies copies;        /* with a build command those of the size at hand */
     struct pm_structure *structure; /* with one: the store's; NULL until there is one */
     char *store_path;
@@ -33,6 +34,7 @@ struct pm_measure_session {
     off_t input_at; /* where standard input stands before each run; -1: it cannot be set back */
     bool in_place_reported;
     double last_seconds, last_peak_bytes; /* of the last run */
+    const char *shared_folder; /* of jobs, while they run; NULL: runs are in the work folder */
 };
 
 /* ---- what is in the store (store.c) ------------------------------------------------------------
@@ -83,6 +85,39 @@ bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_par
 bool pm_note_other_files(struct pm_measure_session *session, const struct pm_parameters *at,
                          struct pm_error *err);
 
+/* The command at one size. */
+struct pm_sized_run {
+    struct pm_measure_session *session;
+    const struct pm_parameters *at;
+    char **argv;
+    char *folder;       /* that it runs in; NULL: the current one */
+    char **environment; /* these two: of a run through a launcher */
+    struct pm_launch launch;
+};
+/* The same in two parts: what is to be run with FILES in place, raw files going to a folder that is
+   called `raw`; and what it left there put into the store. */
+bool pm_sized_run_begin(struct pm_sized_run *run, struct pm_measure_session *session,
+                        const struct pm_parameters *at, const struct pm_copy *files,
+                        struct pm_error *err);
+bool pm_sized_run_keep(const struct pm_sized_run *run, const char *raw,
+                       struct pm_launch_result *result, double started, struct pm_error *err);
+void pm_sized_run_end(struct pm_sized_run *run); /* also after an error */
+
+/* ---- all sizes (session.c, through_launcher.c) ------------------------------------------------
+ */
+
+/* False with a sentence if pmodel was told to end. */
+bool pm_session_check_interruption(const struct pm_measure_session *session, struct pm_error *err);
+/* After the last size: notes of the last one that was measured (NULL: none), and a summary. */
+bool pm_session_finish(struct pm_measure_session *session, const struct pm_parameters *last,
+                       const struct pm_measure_result *result, struct pm_error *err);
+/* pm_measure_sizes by jobs, several sizes at once. */
+bool pm_measure_through_launcher(struct pm_measure_session *session,
+                                 const struct pm_parameters *sizes, size_t n_sizes,
+                                 struct pm_measure_result *result, struct pm_error *err);
+
+/* One that is there is fine. */
+bool pm_make_folder(const char *path, struct pm_error *err);
 /* A folder with all that is in it. */
 void pm_remove_folder(const char *path);
 

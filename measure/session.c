@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/raw_file.h"
 #include "measure/command/command.h"
 #include "measure/interruption.h"
 #include "measure/private.h"
@@ -14,7 +15,7 @@
  */
 
 /* The sizes that were measured before are in the store. */
-static bool check_interruption(const struct pm_measure_session *session, struct pm_error *err) {
+bool pm_session_check_interruption(const struct pm_measure_session *session, struct pm_error *err) {
     int number = pm_interrupting_signal();
     bool keeps = session->store != NULL && session->request->store_path;
     return !number || pm_fail(err, "interrupted by signal %d (%s)%s%s%s", number, strsignal(number),
@@ -25,30 +26,55 @@ static bool check_interruption(const struct pm_measure_session *session, struct 
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static bool find_program(struct pm_measure_session *session, const char *command,
+static bool find_program(struct pm_measure_session *session, char *const *argv,
                          struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    session->command_path = pm_find_command(command, err);
+    session->command_path = pm_find_command(argv[0], err);
     if (!session->command_path)
         return false;
-    const char *program = request->exe ? request->exe : session->command_path;
-    if (!request->exe && pm_is_script(program))
-        return pm_fail(err, "%s is a script: name the program that it runs with --exe PATH",
-                       program);
-    session->program = realpath(program, NULL);
-    return session->program || pm_fail(err, "%s: no such program (--exe)", program);
+    char *launched = request->exe ? NULL : pm_launched_program(argv);
+    const char *program = request->exe ? request->exe : launched ? launched : session->command_path;
+    bool ok =
+        request->exe || !pm_is_script(program) ||
+        pm_fail(err, "%s is a script: name the program that it runs with --exe PATH", program);
+    session->program = ok ? realpath(program, NULL) : NULL;
+    ok = ok && (session->program || pm_fail(err, "%s: no such program (--exe)", program));
+    free(launched);
+    return ok;
+}
+
+/* What stands before the MPI library that the program needs, if there is one, and it was built. */
+static void find_wrapper(struct pm_measure_session *session) {
+    const char *runtime = session->request->copies.runtime;
+    const char *name = session->copies.mpi == PM_RAW_OPEN_MPI ? "openmpi"
+                       : session->copies.mpi == PM_RAW_MPICH  ? "mpich"
+                                                              : NULL;
+    if (!name || session->request->no_communication)
+        return;
+    session->wrapper =
+        pm_sprintf("%.*slibpmodel-%s.so", (int)(pm_base_name(runtime) - runtime), runtime, name);
+    if (access(session->wrapper, R_OK) == 0)
+        return;
+    pm_progress_say(&session->progress,
+                    "communication is not traced: there is no %s (mpicc.%s was "
+                    "not there when pmodel was built)",
+                    session->wrapper, name);
+    free(session->wrapper);
+    session->wrapper = NULL;
 }
 
 /* The program at size AT, and its instrumented copies. */
 static bool prepare_copies(struct pm_measure_session *session, const struct pm_parameters *at,
                            struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    char **argv = pm_substitute_all(request->argv, 1, at, err);
+    char **argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
     char **environment =
         argv ? pm_substitute_all(request->environment, request->n_environment, at, err) : NULL;
-    bool ok = environment && find_program(session, argv[0], err) &&
+    bool ok = environment && find_program(session, argv, err) &&
               pm_copies_make(&request->copies, session->program, environment, session->work.path,
                              &session->progress, &session->copies, err);
+    if (ok)
+        find_wrapper(session);
     pm_free_strings(environment);
     pm_free_strings(argv);
     return ok;
@@ -59,7 +85,8 @@ static void forget_copies(struct pm_measure_session *session) {
     pm_copies_free(&session->copies);
     free(session->command_path);
     free(session->program);
-    session->command_path = session->program = NULL;
+    free(session->wrapper);
+    session->command_path = session->program = session->wrapper = NULL;
 }
 
 static bool is_same_build(const struct pm_module *module, const uint8_t *build_id,
@@ -100,6 +127,20 @@ static bool measure_size(struct pm_measure_session *session, const struct pm_par
     return pm_measure_one_size(session, at, there, err);
 }
 
+bool pm_session_finish(struct pm_measure_session *session, const struct pm_parameters *last,
+                       const struct pm_measure_result *result, struct pm_error *err) {
+    if (!pm_session_check_interruption(session, err))
+        return false;
+    if (last && !session->request->handler && !pm_note_other_files(session, last, err))
+        return false;
+    char *waiting =
+        result->n_waiting ? pm_sprintf(", %zu wait or run", result->n_waiting) : pm_strdup("");
+    pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed%s",
+                    result->n_measured, result->n_there, result->n_failed, waiting);
+    free(waiting);
+    return true;
+}
+
 /* As pm_measure_sizes, in this order. */
 static bool measure_in_order(struct pm_measure_session *session, const struct pm_parameters *sizes,
                              size_t n_sizes, struct pm_measure_result *result,
@@ -109,7 +150,8 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
         const struct pm_parameters *at = &sizes[n];
         struct pm_error why = {0};
         struct pm_in_store there;
-        if (!check_interruption(session, err) || !pm_session_look(session, at, &there, err))
+        if (!pm_session_check_interruption(session, err) ||
+            !pm_session_look(session, at, &there, err))
             return false;
         if (there.run &&
             !pm_store_put_formulas(session->store, at, &session->request->formulas, err))
@@ -123,7 +165,7 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
         if (measure_size(session, at, there, &why)) {
             result->n_measured++;
             last = at;
-        } else if (!check_interruption(session, err)) {
+        } else if (!pm_session_check_interruption(session, err)) {
             return false;
         } else {
             result->n_failed++;
@@ -132,18 +174,14 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
                 session->progress.fail(session->progress.context, &why);
         }
     }
-    if (!check_interruption(session, err))
-        return false;
-    if (last && !session->request->handler && !pm_note_other_files(session, last, err))
-        return false;
-    pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed",
-                    result->n_measured, result->n_there, result->n_failed);
-    return true;
+    return pm_session_finish(session, last, result, err);
 }
 
 bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parameters *sizes,
                       size_t n_sizes, struct pm_measure_result *result, struct pm_error *err) {
     *result = (struct pm_measure_result){0};
+    if (session->request->launcher.wanted)
+        return pm_measure_through_launcher(session, sizes, n_sizes, result, err);
     /* The build that all others are matched with is that of the last size: what runs there is most
        like what runs at larger ones. */
     size_t first = session->request->build && !session->structure && n_sizes ? n_sizes - 1 : 0;
@@ -165,7 +203,7 @@ static bool prepare(struct pm_measure_session *session, const struct pm_paramete
     bool ok = pm_make_work_folder(&session->work, err);
     pm_interruption_removes(session->work.path);
     pm_interruption_release();
-    if (!ok || !check_interruption(session, err))
+    if (!ok || !pm_session_check_interruption(session, err))
         return false;
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work.path);

@@ -89,6 +89,9 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
         (!ingested->patterns ||
          pm_store_put_patterns(session->store, &ingested->profile->parameters, ingested->patterns,
                                err)) &&
+        (!ingested->communication ||
+         pm_store_put_communication(session->store, structure, &ingested->profile->parameters,
+                                    ingested->communication, err)) &&
         (!ingested->intervals ||
          pm_store_put_intervals(session->store, &ingested->profile->parameters, structure,
                                 ingested->intervals, err));
@@ -175,6 +178,9 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
     if (there->run && request->carry &&
         !pm_store_has_patterns(session->store, at, request->blocks.bytes, request->blocks.n,
                                &there->run, err))
+        return false;
+    if (there->run && session->wrapper &&
+        !pm_store_has_communication(session->store, at, &there->run, err))
         return false;
     if (there->run && request->bytes && !pm_store_has_bytes(session->store, at, &there->run, err))
         return false;

@@ -25,7 +25,9 @@ static bool is_in_file(const char *path, const char *name) {
 
 /* In a text of REQUEST itself. */
 static bool is_mentioned(const struct pm_measure_request *request, const char *name) {
-    bool found = request->build && pm_mentions(request->build, name);
+    const char *options = request->launcher.options; /* how many ranks, nodes … */
+    bool found = (request->build && pm_mentions(request->build, name)) ||
+                 (options && pm_mentions(options, name));
     for (size_t i = 0; request->argv[i] && !found; i++)
         found = pm_mentions(request->argv[i], name);
     for (size_t i = 0; i < request->n_environment && !found; i++)

@@ -16,6 +16,7 @@
 #include "runtime/analyser/analyser.h"
 #include "runtime/bounds/bounds.h"
 #include "runtime/clock.h"
+#include "runtime/communication/communication.h"
 #include "runtime/events/events.h"
 #include "runtime/intervals/intervals.h"
 #include "runtime/markers.h"
@@ -126,6 +127,7 @@ void pm_process_forked(void) {
         pm_deliver_open_scopes(pm_current_thread());
     pm_timers_after_fork();
     pm_checkpoints_after_fork();
+    pm_communication_after_fork();
     pm_exits_after_fork();
 }
 

@@ -57,6 +57,7 @@ bool pm_probe(const char *forms_path, const struct pm_probe_effort *effort,
     /* Of the time that a whole probe takes. */
     static const double INSTRUCTIONS_END = 0.35;
     memset(probe, 0, sizeof *probe);
+    pm_memory_probe_begin(&probe->memory);
     double begin = pm_clock_now();
     probe->quick = effort->quick;
     probe->said = pm_what_is_said(); /* before the clock binds the thread to one of its CPUs */

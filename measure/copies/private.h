@@ -64,6 +64,8 @@ bool pm_libraries_find(const struct pm_copies_request *request, const char *prog
                        const char *interpreter, char *const *environment,
                        struct pm_libraries *libraries, struct pm_error *err);
 void pm_libraries_free(struct pm_libraries *libraries);
+/* enum pm_raw_library: the MPI library that is among them; 0: none is. */
+int pm_libraries_mpi(const struct pm_libraries *libraries);
 
 /* ---- known frequencies of edges (weights.c) -------------------------------------------------- */
 

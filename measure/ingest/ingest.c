@@ -29,6 +29,7 @@ struct sums {
     struct pm_run_strides strides; /* goes to the profile */
     struct pm_profile_sums blocks;
     struct pm_interval_sums *intervals;
+    struct pm_communication_sums *communication;
     bool *loaded; /* per module: in at least one process */
     struct pm_ingested *result;
 };
@@ -186,6 +187,8 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
              pm_ingest_dirty(sums->result->profile, raw, places, path, err) &&
              pm_ingest_block_profile(&sums->blocks, raw, places, path, err) &&
+             pm_ingest_communication(sums->communication, raw, places, sums->result->n_processes,
+                                     path, err) &&
              pm_ingest_intervals(sums->intervals, raw, places, sums->result->n_processes, path,
                                  err) &&
              (!sums->result->patterns ||
@@ -380,9 +383,11 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
         .n_block_sizes = n_block_sizes,
         .blocks = {.structure = structure},
         .intervals = pm_interval_sums_new(copies),
+        .communication = pm_communication_sums_new(),
         .result = ingested,
     };
     bool ok = pm_add_raw_files(folder, "measurement", with_checkpoints, add_file, &sums, err);
+    ingested->communication = pm_communication_sums_end(sums.communication, &ingested->notes);
     if (ok) {
         pm_streams_order(&ingested->streams);
         make_profile(&sums, at);
@@ -419,6 +424,7 @@ void pm_ingested_free(struct pm_ingested *ingested) {
     free(ingested->missing_ranks);
     pm_run_patterns_free(ingested->patterns);
     pm_intervals_free(ingested->intervals);
+    pm_communication_free(ingested->communication);
     pm_block_profile_free(ingested->blocks);
     free(ingested->inexact);
     free(ingested->notes);

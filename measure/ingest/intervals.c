@@ -89,9 +89,8 @@ static void add_row(struct pm_interval_sums *sums, const struct pm_raw_interval_
 
 /* ---- a file ---------------------------------------------------------------------------------- */
 
-/* RAW's paths as those of the run; the caller frees. */
-static uint32_t *take_paths(struct pm_call_paths *paths, const struct pm_raw *raw,
-                            const struct pm_module_place *const *places) {
+uint32_t *pm_ingest_paths(struct pm_call_paths *paths, const struct pm_raw *raw,
+                          const struct pm_module_place *const *places) {
     uint32_t *numbers = pm_alloc(raw->n_paths + 1, sizeof *numbers);
     for (size_t i = 1; i < raw->n_paths; i++) {
         const struct pm_raw_call_site *site = &raw->paths[i].site;
@@ -145,7 +144,7 @@ bool pm_ingest_intervals(struct pm_interval_sums *sums, struct pm_raw *raw,
         sums->solver = pm_edge_solver_new(sums->copies->structure);
     }
     size_t first = sums->intervals->n_rows;
-    uint32_t *paths = take_paths(&sums->intervals->paths, raw, places);
+    uint32_t *paths = pm_ingest_paths(&sums->intervals->paths, raw, places);
     for (size_t i = 0; i < raw->n_intervals; i++)
         add_row(sums, &raw->intervals[i], places, paths, process);
     bool ok = add_histograms(sums, raw, places, paths, first, path, err);

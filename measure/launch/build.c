@@ -11,7 +11,7 @@
 #include "measure/command/command.h"
 #include "measure/interruption.h"
 #include "measure/launch/descendants.h"
-#include "measure/launch/private.h"
+#include "measure/launch/launch.h"
 
 /* pmodel was told to end. */
 static void end_build(pid_t child) {

@@ -21,7 +21,7 @@
 #include "measure/command/command.h"
 #include "measure/interruption.h"
 #include "measure/launch/descendants.h"
-#include "measure/launch/private.h"
+#include "measure/launch/launch.h"
 
 enum { INTERRUPTION_GRACE_SECONDS = 5 };
 
@@ -133,6 +133,8 @@ static void put_first(const char *name, const char *first) {
 static void set_environment(const struct pm_launch *launch, bool in_place) {
     for (size_t i = 0; launch->environment[i]; i++)
         putenv(launch->environment[i]);
+    if (launch->wrapper) /* launchers and shells that get it, too, do nothing with it */
+        put_first("LD_PRELOAD", launch->wrapper);
     bool has_libraries =
         launch->n_files > 1 && launch->files[1].instrumented != launch->files[1].original;
     if (!has_libraries)
@@ -174,6 +176,14 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     execv(path, launch->argv);
     send_message(status_pipe, MESSAGE_FAILED, "execute");
     _exit(127);
+}
+
+bool pm_launch_become(const struct pm_launch *launch, struct pm_error *err) {
+    bool in_place = mount_over(launch);
+    const char *path = in_place ? launch->command_path : launch->files[0].instrumented;
+    set_environment(launch, in_place);
+    execv(path, launch->argv);
+    return pm_fail_errno(err, "cannot execute %s", path);
 }
 
 /* ---- in the parent --------------------------------------------------------------------------- */

@@ -16,8 +16,9 @@ struct pm_launch {
     const char *command_path;    /* the file to execute */
     const struct pm_copy *files; /* what was instrumented, the program first */
     size_t n_files;
-    const char *runtime;      /* path of libpmodel-rt.so */
-    const char *folder;       /* to run in; NULL: where we are */
+    const char *runtime; /* path of libpmodel-rt.so */
+    const char *wrapper; /* what stands before the calls of an MPI library; NULL: nothing does */
+    const char *folder;  /* to run in; NULL: where we are */
     char *const *environment; /* NAME=TEXT to add, NULL at the end */
     double timeout_seconds;   /* 0: none */
     double grace_seconds;  /* between SIGTERM and SIGKILL when the command is to end; 0: at once */
@@ -32,6 +33,10 @@ struct pm_output_tail {
     char text[PM_OUTPUT_TAIL + 1];
     size_t length;
 };
+
+void pm_tail_add(struct pm_output_tail *tail, const char *bytes, size_t n);
+/* The last line with something in it, cut off where spaces follow; "" if there is none. */
+const char *pm_tail_last_line(struct pm_output_tail *tail);
 
 struct pm_launch_result {
     int status; /* as waitpid gives it */
@@ -55,6 +60,11 @@ struct pm_launch_result {
    the grace, SIGKILL. */
 bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *result,
                    struct pm_error *err);
+
+/* Becomes the command, in a mount namespace of its own: with its environment, its standard files
+   and its folder.  Where the system allows none, and the command is the program itself, becomes the
+   copy under its own path.  Returns only with a sentence. */
+bool pm_launch_become(const struct pm_launch *launch, struct pm_error *err);
 
 /* How the command ended, as in "`…` was ended by signal 15 (Terminated)"; owned by the caller. */
 char *pm_launch_ending(const struct pm_launch *launch, const struct pm_launch_result *result);

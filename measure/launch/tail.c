@@ -1,7 +1,7 @@
 /* The end of what a process wrote, for messages. */
 #include <string.h>
 
-#include "measure/launch/private.h"
+#include "measure/launch/launch.h"
 
 void pm_tail_add(struct pm_output_tail *tail, const char *bytes, size_t n) {
     if (n > PM_OUTPUT_TAIL) {

@@ -510,6 +510,18 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
     case PM_RAW_INTERVAL_HISTOGRAM:
         valid = pm_raw_read_interval_histogram(raw, &in);
         break;
+    case PM_RAW_COMMUNICATORS:
+        valid = pm_raw_read_communicators(raw, &in);
+        break;
+    case PM_RAW_REQUESTS:
+        valid = pm_raw_read_requests(raw, &in);
+        break;
+    case PM_RAW_COMMUNICATION:
+        valid = pm_raw_read_communication(raw, &in);
+        break;
+    case PM_RAW_TRACE:
+        valid = pm_raw_read_trace(raw, &in);
+        break;
     case PM_RAW_NOTE:
         valid = read_note(raw, &in);
         break;
@@ -633,6 +645,7 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->profiles);
     free(raw->masked);
     pm_raw_free_intervals(raw);
+    pm_raw_free_communication(raw);
     for (size_t i = 0; i < raw->n_notes; i++)
         free(raw->notes[i]);
     free(raw->modules);

@@ -15,4 +15,11 @@ bool pm_raw_read_intervals(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_interval_histogram(struct pm_raw *raw, struct pm_reader *in);
 void pm_raw_free_intervals(struct pm_raw *raw);
 
+/* communication.c */
+bool pm_raw_read_communicators(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_requests(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_communication(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_trace(struct pm_raw *raw, struct pm_reader *in);
+void pm_raw_free_communication(struct pm_raw *raw);
+
 #endif

@@ -7,6 +7,7 @@
 #include "runtime/analyser/analyser.h"
 #include "runtime/bounds/bounds.h"
 #include "runtime/call_paths/call_paths.h"
+#include "runtime/communication/communication.h"
 #include "runtime/intervals/intervals.h"
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
@@ -390,5 +391,6 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
         pm_exits_write(builder, module);
     pm_call_paths_write(builder);
     pm_intervals_write(builder);
+    pm_communication_add(builder);
     add_notes(builder);
 }

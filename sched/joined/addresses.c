@@ -58,7 +58,7 @@ struct origin {
 
 struct following {
     const struct pm_structure *structure;
-    const struct pm_trace *trace;
+    const struct pm_step_trace *trace;
     struct pm_forwardings *found;
     PM_ARRAY(struct sum, sums);
     PM_ARRAY(struct store, stores);
@@ -427,7 +427,7 @@ static void follow_step(struct following *f, size_t step) {
     }
 }
 
-void pm_trace_forwardings(const struct pm_structure *structure, const struct pm_trace *trace,
+void pm_trace_forwardings(const struct pm_structure *structure, const struct pm_step_trace *trace,
                           struct pm_forwardings *found) {
     struct following f = {.structure = structure, .trace = trace, .found = found};
     *found = (struct pm_forwardings){.items = found->items, .cap_items = found->cap_items};

@@ -46,7 +46,7 @@ struct joining {
 /* ---- the time of a trace --------------------------------------------------------------------- */
 
 /* Cycles of the first N_STEPS steps. */
-static double simulate(const struct joining *j, const struct pm_trace *trace, size_t n_steps,
+static double simulate(const struct joining *j, const struct pm_step_trace *trace, size_t n_steps,
                        const struct pm_forwardings *found) {
     const struct pm_machine *machine = j->target->machine;
     struct pm_dep_graph graph = {0};
@@ -85,7 +85,7 @@ static double cycles_of_pass(const struct joining *j, uint32_t region) {
 }
 
 /* Of the passes that TRACE has now beyond those BEFORE. */
-static double cycles_of_parts(const struct joining *j, const struct pm_trace *trace,
+static double cycles_of_parts(const struct joining *j, const struct pm_step_trace *trace,
                               const double *before) {
     double sum = 0;
     for (size_t s = 0; s < j->frequencies->structure->n_scopes; s++)
@@ -133,7 +133,7 @@ static void count_loads(struct joining *j, const struct pm_forwardings *found, d
 }
 
 /* MORE cycles of an iteration, of which the parts take PARTS, to the regions of its second half. */
-static void share_out(struct joining *j, const struct pm_trace *trace, const double *before,
+static void share_out(struct joining *j, const struct pm_step_trace *trace, const double *before,
                       double iterations, double more, double parts) {
     for (size_t s = 0; s < j->frequencies->structure->n_scopes; s++) {
         double passes = trace->passes[s] - before[s];
@@ -153,7 +153,7 @@ static void join_root(struct joining *j, const struct root *root) {
         return;
     unsigned half = (unsigned)fmin(MOST_ITERATIONS, MOST_TRACED_OPS / root->size) / 2;
     half = half < LEAST_ITERATIONS / 2 ? LEAST_ITERATIONS / 2 : half;
-    struct pm_trace trace = {.passes = pm_alloc(n_scopes, sizeof *trace.passes)};
+    struct pm_step_trace trace = {.passes = pm_alloc(n_scopes, sizeof *trace.passes)};
     struct pm_forwardings found = {0};
     double *before = pm_alloc(n_scopes, sizeof *before);
     pm_tracer_begin(j->tracer, root->loop, &trace);
@@ -175,7 +175,7 @@ static void join_root(struct joining *j, const struct root *root) {
     }
     free(found.items);
     free(before);
-    pm_trace_free(&trace);
+    pm_step_trace_free(&trace);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@ void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_
 /* ---- traces (trace.c) ------------------------------------------------------------------------ */
 
 /* Steps of a path that goes through several routines. */
-struct pm_trace {
+struct pm_step_trace {
     PM_ARRAY(struct pm_path_step, steps);
     PM_ARRAY(bool, enters); /* per step: it ends with a call, and the next one is the callee's */
     double *passes;         /* by scope: of a loop iterations, of a routine executions */
@@ -55,10 +55,10 @@ double pm_tracer_size(struct pm_tracer *tracer, uint32_t loop);
 /* Does an iteration call, or have a short loop in it? */
 bool pm_tracer_joins(struct pm_tracer *tracer, uint32_t loop);
 /* Begins TRACE, which is empty, with a way from the entry of its routine to LOOP. */
-void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace);
+void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_step_trace *trace);
 /* Adds an iteration of LOOP to TRACE, which has room for scopes in `passes`. */
-void pm_tracer_add(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace);
-void pm_trace_free(struct pm_trace *trace);
+void pm_tracer_add(struct pm_tracer *tracer, uint32_t loop, struct pm_step_trace *trace);
+void pm_step_trace_free(struct pm_step_trace *trace);
 
 /* ---- addresses (addresses.c) ----------------------------------------------------------------- */
 
@@ -68,7 +68,7 @@ struct pm_forwardings {
 };
 
 /* Which loads of TRACE take their data from which of its stores. */
-void pm_trace_forwardings(const struct pm_structure *structure, const struct pm_trace *trace,
+void pm_trace_forwardings(const struct pm_structure *structure, const struct pm_step_trace *trace,
                           struct pm_forwardings *found);
 
 #endif

@@ -78,11 +78,11 @@ void pm_tracer_free(struct pm_tracer *tracer) {
     free(tracer);
 }
 
-void pm_trace_free(struct pm_trace *trace) {
+void pm_step_trace_free(struct pm_step_trace *trace) {
     free(trace->steps);
     free(trace->enters);
     free(trace->passes);
-    *trace = (struct pm_trace){0};
+    *trace = (struct pm_step_trace){0};
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -217,13 +217,13 @@ static const struct pm_region_path *next_path(struct turns *turns, bool returnin
     return &turns->paths.items[best];
 }
 
-static void push_step(struct pm_trace *trace, struct pm_path_step step, bool enters) {
+static void push_step(struct pm_step_trace *trace, struct pm_path_step step, bool enters) {
     *PM_PUSH(trace, steps) = step;
     *PM_PUSH(trace, enters) = enters;
 }
 
 static bool add_pass(struct pm_tracer *tracer, uint32_t region, bool returning,
-                     struct pm_trace *trace);
+                     struct pm_step_trace *trace);
 
 static bool can_be_entered(const struct pm_tracer *tracer, uint32_t routine) {
     for (unsigned d = 0; d < tracer->depth; d++)
@@ -233,7 +233,7 @@ static bool can_be_entered(const struct pm_tracer *tracer, uint32_t routine) {
            passes_of(tracer, tracer->structure->routines[routine].scope) > 0;
 }
 
-static void add_block(struct pm_tracer *tracer, uint32_t b, struct pm_trace *trace) {
+static void add_block(struct pm_tracer *tracer, uint32_t b, struct pm_step_trace *trace) {
     const struct pm_structure *s = tracer->structure;
     const struct pm_block *block = &s->blocks[b];
     uint32_t first = block->first_op, end = block->first_op + block->n_ops;
@@ -261,7 +261,7 @@ static void add_block(struct pm_tracer *tracer, uint32_t b, struct pm_trace *tra
 }
 
 /* An entry of an inner loop: passes until one leaves. */
-static void add_loop(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace) {
+static void add_loop(struct pm_tracer *tracer, uint32_t loop, struct pm_step_trace *trace) {
     size_t first = trace->n_ops;
     if (!is_short(tracer, loop) || tracer->structure->scopes[loop].header == PM_NONE) {
         push_step(trace, (struct pm_path_step){.block = PM_NONE, .loop = loop}, false);
@@ -273,7 +273,7 @@ static void add_loop(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *t
 
 /* True: it came back to the header. */
 static bool add_pass(struct pm_tracer *tracer, uint32_t region, bool returning,
-                     struct pm_trace *trace) {
+                     struct pm_step_trace *trace) {
     const struct turns *turns = turns_of(tracer, region);
     const struct pm_region_path *path = next_path(&tracer->turns[region], returning);
     if (!path)
@@ -290,7 +290,7 @@ static bool add_pass(struct pm_tracer *tracer, uint32_t region, bool returning,
 
 /* What stands before LOOP on the most frequent path of REGION that has it as a step. */
 static void add_way_to(struct pm_tracer *tracer, uint32_t region, uint32_t loop,
-                       struct pm_trace *trace) {
+                       struct pm_step_trace *trace) {
     const struct pm_paths *paths = &turns_of(tracer, region)->paths;
     for (size_t i = 0; i < paths->n_items; i++) {
         const struct pm_path_step *steps = &paths->steps[paths->items[i].first_step];
@@ -305,7 +305,7 @@ static void add_way_to(struct pm_tracer *tracer, uint32_t region, uint32_t loop,
     }
 }
 
-void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace) {
+void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_step_trace *trace) {
     const struct pm_structure *s = tracer->structure;
     uint32_t around[MOST_DEPTH], n = 0;
     around[n++] = loop;
@@ -319,7 +319,7 @@ void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *t
     trace->n_before = trace->n_steps;
 }
 
-void pm_tracer_add(struct pm_tracer *tracer, uint32_t loop, struct pm_trace *trace) {
+void pm_tracer_add(struct pm_tracer *tracer, uint32_t loop, struct pm_step_trace *trace) {
     tracer->depth = 0;
     tracer->under_way[tracer->depth++] = tracer->structure->scopes[loop].routine;
     add_pass(tracer, loop, true, trace);

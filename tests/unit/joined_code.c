@@ -82,14 +82,14 @@ static struct pm_forwardings follow(const struct pm_structure *s, const char *na
             scopes[i].iterations = frequencies.blocks[s->scopes[i].header];
     }
     struct pm_tracer *tracer = pm_tracer_new(&frequencies, scopes);
-    struct pm_trace trace = {.passes = pm_alloc(s->n_scopes, sizeof *trace.passes)};
+    struct pm_step_trace trace = {.passes = pm_alloc(s->n_scopes, sizeof *trace.passes)};
     uint32_t loop = loop_of(s, name);
     assert_true(pm_tracer_joins(tracer, loop));
     pm_tracer_begin(tracer, loop, &trace);
     for (unsigned i = 0; i < ITERATIONS; i++)
         pm_tracer_add(tracer, loop, &trace);
     pm_trace_forwardings(s, &trace, &found);
-    pm_trace_free(&trace);
+    pm_step_trace_free(&trace);
     pm_tracer_free(tracer);
     pm_frequencies_free(&frequencies);
     free(counts);

@@ -108,6 +108,8 @@ struct pm_memory_probe {
     PM_ARRAY(struct pm_probed_curve, curves);
 };
 
+/* Nothing is known yet. */
+void pm_memory_probe_begin(struct pm_memory_probe *probe);
 /* CYCLE_SECONDS: for bandwidths in bytes a second. */
 void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
                      const struct pm_probe_effort *effort, struct pm_memory_probe *probe);

@@ -74,8 +74,7 @@ static bool sample(struct sampler *sampler, const struct pm_tlb_costs *tlbs, dou
     return true;
 }
 
-void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
-                     const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
+void pm_memory_probe_begin(struct pm_memory_probe *probe) {
     struct pm_estimate unknown = pm_estimate_unknown();
     memset(probe, 0, sizeof *probe);
     probe->memory_latency_cycles = probe->memory_latency_dirty_cycles = unknown;
@@ -84,7 +83,12 @@ void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
         probe->page_walk_cycles[pages] = unknown;
     for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++)
         probe->memory_gbs[kind] = probe->memory_all_gbs[kind] = unknown;
+}
+
+void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
+                     const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
     struct pm_tlb_costs tlbs;
+    pm_memory_probe_begin(probe);
     struct sampler sampler = {.bench = bench, .effort = effort, .cycle_seconds = cycle_seconds};
     if (pm_find_tlbs(bench, effort, &tlbs, probe) && pm_find_caches(bench, &tlbs, effort, probe) &&
         sample(&sampler, &tlbs, 0.18, probe) && pm_find_geometry(bench, &tlbs, effort, probe) &&

@@ -1,0 +1,486 @@
+/* The profile store: runs of several stores in one.
+
+   What belongs to a run is found by a rule: every table with a column `run`.  Numbers that are a
+   store's own get new ones: runs, and what such rows name in the tables of call paths and kinds of
+   intervals. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/store/private.h"
+
+struct merge {
+    struct pm_store *to;
+    const char *from; /* path of the store that is attached as `other` */
+    void (*say)(void *context, const char *sentence);
+    void *context;
+    struct pm_error *err;
+};
+
+/* ---- rows by rule ---------------------------------------------------------------------------- */
+
+struct table {
+    char *name, *sql;
+};
+struct tables {
+    PM_ARRAY(struct table, list);
+};
+
+static void free_tables(struct tables *tables) {
+    for (size_t i = 0; i < tables->n_list; i++) {
+        free(tables->list[i].name);
+        free(tables->list[i].sql);
+    }
+    free(tables->list);
+}
+
+/* Tables of SCHEMA, `main` or `other`, that have a column `run`. */
+static bool find_tables(struct merge *merge, const char *schema, struct tables *tables) {
+    char *sql = pm_sprintf("SELECT m.name, m.sql FROM %s.sqlite_master AS m WHERE m.type = 'table'"
+                           " AND EXISTS (SELECT 1 FROM pragma_table_info(m.name, '%s')"
+                           " WHERE name = 'run') ORDER BY m.name",
+                           schema, schema);
+    sqlite3_stmt *s = pm_store_prepare(merge->to, sql, merge->err);
+    bool ok = s != NULL;
+    while (ok && pm_store_next_row(merge->to, s, &ok, merge->err)) {
+        struct table *table = PM_PUSH(tables, list);
+        table->name = pm_store_column_text(s, 0);
+        table->sql = pm_store_column_text(s, 1);
+    }
+    sqlite3_finalize(s);
+    free(sql);
+    return ok;
+}
+
+/* The columns of TABLE in SCHEMA, with commas between; numbers of other tables as what they are in
+   this store, if MAPPED.  NULL after an error. */
+static char *column_list(struct merge *merge, const char *schema, const char *table, bool mapped) {
+    static const char *const maps[][3] = {
+        {"run", NULL, "merged_run"},
+        {"path", "INTEGER", "merged_path"},
+        {"kind", "INTEGER", "merged_kind"},
+    };
+    char *sql = pm_sprintf("SELECT name, type FROM pragma_table_info('%s', '%s')", table, schema);
+    sqlite3_stmt *s = pm_store_prepare(merge->to, sql, merge->err);
+    bool ok = s != NULL;
+    char *list = pm_strdup("");
+    while (ok && pm_store_next_row(merge->to, s, &ok, merge->err)) {
+        const char *name = (const char *)sqlite3_column_text(s, 0),
+                   *type = (const char *)sqlite3_column_text(s, 1), *map = NULL;
+        for (size_t i = 0; mapped && i < sizeof maps / sizeof *maps; i++)
+            if (strcmp(name, maps[i][0]) == 0 && (!maps[i][1] || strcmp(type, maps[i][1]) == 0))
+                map = maps[i][2];
+        if (map)
+            pm_append(&list, "%s(SELECT new FROM temp.%s WHERE old = t.\"%s\")", *list ? ", " : "",
+                      map, name);
+        else
+            pm_append(&list, "%s%s\"%s\"", *list ? ", " : "", mapped ? "t." : "", name);
+    }
+    sqlite3_finalize(s);
+    free(sql);
+    if (ok)
+        return list;
+    free(list);
+    return NULL;
+}
+
+static bool has_same_columns(struct merge *merge, const char *table) {
+    char *here = column_list(merge, "main", table, false),
+         *there = here ? column_list(merge, "other", table, false) : NULL;
+    bool ok = there && (strcmp(here, there) == 0 ||
+                        pm_fail(merge->err,
+                                "%s: its table %s is of another version of pmodel than that of %s: "
+                                "measure again with one version",
+                                merge->from, table, merge->to->path));
+    free(here);
+    free(there);
+    return ok;
+}
+
+/* Makes the table and its indices as the other store has them. */
+static bool make_table(struct merge *merge, const struct table *table) {
+    bool has, ok = pm_store_has_table(merge->to, table->name, &has, merge->err);
+    if (!ok || has)
+        return ok;
+    ok = pm_store_run_sql(merge->to, table->sql, merge->err);
+    sqlite3_stmt *s = pm_store_prepare(merge->to,
+                                       "SELECT sql FROM other.sqlite_master WHERE type = 'index'"
+                                       " AND tbl_name = ? AND sql IS NOT NULL",
+                                       merge->err);
+    ok = ok && s;
+    if (s)
+        sqlite3_bind_text(s, 1, table->name, -1, SQLITE_STATIC);
+    while (ok && pm_store_next_row(merge->to, s, &ok, merge->err))
+        ok = pm_store_run_sql(merge->to, (const char *)sqlite3_column_text(s, 0), merge->err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
+static bool copy_table(struct merge *merge, const struct table *table) {
+    if (!make_table(merge, table) || !has_same_columns(merge, table->name))
+        return false;
+    char *columns = column_list(merge, "other", table->name, false),
+         *values = columns ? column_list(merge, "other", table->name, true) : NULL;
+    char *sql = values ? pm_sprintf("INSERT INTO main.\"%s\" (%s) SELECT %s FROM other.\"%s\" AS t"
+                                    " WHERE t.run IN (SELECT old FROM temp.merged_run)",
+                                    table->name, columns, values, table->name)
+                       : NULL;
+    bool ok = sql && pm_store_run_sql(merge->to, sql, merge->err);
+    free(sql);
+    free(values);
+    free(columns);
+    return ok;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------
+ */
+
+/* Runs that go: of a size of which the other store has a newer one.  Runs that come get numbers
+   behind those that are there. */
+static bool number_runs(struct merge *merge) {
+    return pm_store_run_sql(
+        merge->to,
+        "DELETE FROM temp.merged_run; DELETE FROM temp.replaced_run;"
+        "INSERT INTO temp.replaced_run SELECT a.id FROM main.run AS a JOIN other.run AS b"
+        " ON a.parameters = b.parameters WHERE b.started > a.started;"
+        "INSERT INTO temp.merged_run SELECT b.id, 0 FROM other.run AS b LEFT JOIN main.run AS a"
+        " ON a.parameters = b.parameters WHERE a.id IS NULL OR b.started > a.started"
+        " ORDER BY b.id;"
+        "UPDATE temp.merged_run SET new = rowid + (SELECT ifnull(max(id), 0) FROM main.run);",
+        merge->err);
+}
+
+/* A path that is here already keeps its number: the same call from the same path.  Parents come
+   before their children, so that theirs is known. */
+static bool number_paths(struct merge *merge) {
+    static const char *const of_paths =
+        "INSERT INTO main.call_path (id, parent, module, return_address, scope, callee)"
+        " SELECT (SELECT ifnull(max(id), 0) + 1 FROM main.call_path), ?2, module, return_address,"
+        " scope, callee FROM other.call_path WHERE id = ?1";
+    struct pm_store *to = merge->to;
+    sqlite3_stmt *s =
+        pm_store_prepare(to, "SELECT id, parent FROM other.call_path ORDER BY id", merge->err);
+    sqlite3_stmt *parent =
+        pm_store_prepare(to, "SELECT new FROM temp.merged_path WHERE old = ?", merge->err);
+    sqlite3_stmt *same = pm_store_prepare(
+        to,
+        "SELECT a.id FROM main.call_path AS a JOIN other.call_path AS b ON a.module = b.module"
+        " AND a.return_address = b.return_address WHERE b.id = ?1 AND a.parent = ?2",
+        merge->err);
+    sqlite3_stmt *put = pm_store_prepare(to, of_paths, merge->err);
+    sqlite3_stmt *map =
+        pm_store_prepare(to, "INSERT INTO temp.merged_path VALUES (?, ?)", merge->err);
+    bool ok = s && parent && same && put && map;
+    while (ok && pm_store_next_row(to, s, &ok, merge->err)) {
+        int64_t old = sqlite3_column_int64(s, 0), old_parent = sqlite3_column_int64(s, 1);
+        int64_t new_parent = 0, new = 0;
+        sqlite3_bind_int64(parent, 1, old_parent);
+        if (sqlite3_step(parent) == SQLITE_ROW)
+            new_parent = sqlite3_column_int64(parent, 0);
+        sqlite3_reset(parent);
+        sqlite3_bind_int64(same, 1, old);
+        sqlite3_bind_int64(same, 2, new_parent);
+        bool is_here = sqlite3_step(same) == SQLITE_ROW;
+        if (is_here)
+            new = sqlite3_column_int64(same, 0);
+        sqlite3_reset(same);
+        if (!is_here) {
+            sqlite3_bind_int64(put, 1, old);
+            sqlite3_bind_int64(put, 2, new_parent);
+            ok = pm_store_step(to, put, merge->err);
+            new = sqlite3_last_insert_rowid(to->db);
+        }
+        sqlite3_bind_int64(map, 1, old);
+        sqlite3_bind_int64(map, 2, new);
+        ok = ok && pm_store_step(to, map, merge->err);
+    }
+    sqlite3_finalize(s);
+    sqlite3_finalize(parent);
+    sqlite3_finalize(same);
+    sqlite3_finalize(put);
+    sqlite3_finalize(map);
+    return ok;
+}
+
+static bool number_kinds(struct merge *merge) {
+    return pm_store_run_sql(
+        merge->to,
+        "CREATE TEMP TABLE other_kind AS SELECT k.id AS old, b.new AS begin, e.new AS end"
+        " FROM other.interval_kind AS k JOIN temp.merged_path AS b ON b.old = k.begin"
+        " JOIN temp.merged_path AS e ON e.old = k.end;"
+        "INSERT INTO main.interval_kind (begin, end) SELECT begin, end FROM temp.other_kind"
+        " EXCEPT SELECT begin, end FROM main.interval_kind;"
+        "INSERT INTO temp.merged_kind SELECT o.old, k.id FROM temp.other_kind AS o"
+        " JOIN main.interval_kind AS k ON k.begin = o.begin AND k.end = o.end;"
+        "DROP TABLE temp.other_kind;",
+        merge->err);
+}
+
+/* Tables of the store that rows of runs point into; few stores have them. */
+static bool number_all(struct merge *merge) {
+    static const char *const names[] = {"call_path", "interval_kind"};
+    bool (*const number[])(struct merge *) = {number_paths, number_kinds};
+    bool ok = number_runs(merge) &&
+              pm_store_run_sql(merge->to,
+                               "DELETE FROM temp.merged_path; DELETE FROM temp.merged_kind;"
+                               "INSERT INTO temp.merged_path VALUES (0, 0);",
+                               merge->err);
+    for (size_t i = 0; ok && i < sizeof names / sizeof *names; i++) {
+        struct table table = {.name = pm_strdup(names[i])};
+        sqlite3_stmt *s = pm_store_prepare(
+            merge->to, "SELECT sql FROM other.sqlite_master WHERE name = ?", merge->err);
+        ok = s != NULL;
+        if (s)
+            sqlite3_bind_text(s, 1, names[i], -1, SQLITE_STATIC);
+        if (ok && pm_store_next_row(merge->to, s, &ok, merge->err))
+            table.sql = pm_store_column_text(s, 0);
+        sqlite3_finalize(s);
+        ok = ok && (!table.sql || (make_table(merge, &table) && has_same_columns(merge, names[i]) &&
+                                   number[i](merge)));
+        free(table.name);
+        free(table.sql);
+    }
+    return ok;
+}
+
+/* ---- what must be equal ---------------------------------------------------------------------- */
+
+/* A word without the folders in it: other places have other folders. */
+static void append_word(char **text, const char *word, size_t length) {
+    const char *slash = memrchr(word, '/', length);
+    size_t skipped = slash && slash + 1 < word + length ? (size_t)(slash + 1 - word) : 0;
+    pm_append(text, "%.*s", (int)(length - skipped), word + skipped);
+}
+
+/* The settings of a run as they are the same in all places; owned by the caller. */
+static char *portable_settings(const char *settings) {
+    char *text = pm_strdup("");
+    while (*settings) {
+        size_t word = strcspn(settings, " \n'=:");
+        append_word(&text, settings, word);
+        settings += word;
+        if (*settings)
+            pm_append(&text, "%c", *settings++);
+    }
+    return text;
+}
+
+/* Names the first line that differs. */
+static bool fail_differing(struct merge *merge, const char *size, const char *own,
+                           const char *other) {
+    while (*own && *other) {
+        size_t n = strcspn(own, "\n"), m = strcspn(other, "\n");
+        if (n != m || strncmp(own, other, n) != 0)
+            break;
+        own += n + (own[n] == '\n');
+        other += m + (other[m] == '\n');
+    }
+    size_t n = strcspn(own, "\n"), m = strcspn(other, "\n");
+    return pm_fail(merge->err,
+                   "%s: its run of %s was measured with `%.*s`, those before with `%.*s`: runs of "
+                   "one store have the same settings",
+                   merge->from, *size ? size : "the program", (int)m, m ? other : "", (int)n,
+                   n ? own : "");
+}
+
+/* Each of the other store's runs has settings that a run here has, if there are any. */
+static bool check_settings(struct merge *merge) {
+    struct {
+        PM_ARRAY(char *, texts);
+    } here = {0};
+    struct pm_store *to = merge->to;
+    sqlite3_stmt *s =
+        pm_store_prepare(to, "SELECT DISTINCT settings FROM main.run ORDER BY id", merge->err);
+    bool ok = s != NULL;
+    while (ok && pm_store_next_row(to, s, &ok, merge->err)) {
+        const char *text = (const char *)sqlite3_column_text(s, 0);
+        *PM_PUSH(&here, texts) = portable_settings(text ? text : "");
+    }
+    sqlite3_finalize(s);
+    s = ok ? pm_store_prepare(to, "SELECT settings, parameters FROM other.run ORDER BY id",
+                              merge->err)
+           : NULL;
+    ok = s != NULL;
+    while (ok && here.n_texts && pm_store_next_row(to, s, &ok, merge->err)) {
+        const char *text = (const char *)sqlite3_column_text(s, 0),
+                   *size = (const char *)sqlite3_column_text(s, 1);
+        char *other = portable_settings(text ? text : "");
+        bool found = false;
+        for (size_t i = 0; !found && i < here.n_texts; i++)
+            found = strcmp(here.texts[i], other) == 0;
+        if (!found)
+            ok = fail_differing(merge, size ? size : "", here.texts[0], other);
+        free(other);
+    }
+    sqlite3_finalize(s);
+    for (size_t i = 0; i < here.n_texts; i++)
+        free(here.texts[i]);
+    free(here.texts);
+    return ok;
+}
+
+/* ---- one store --------------------------------------------------------------------------------
+ */
+
+static int64_t number_of(struct merge *merge, const char *sql) {
+    sqlite3_stmt *s = pm_store_prepare(merge->to, sql, NULL);
+    int64_t value = s && sqlite3_step(s) == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return value;
+}
+
+static bool remove_replaced(struct merge *merge) {
+    struct tables tables = {0};
+    bool ok = find_tables(merge, "main", &tables);
+    for (size_t i = 0; ok && i < tables.n_list; i++) {
+        char *sql = pm_sprintf("DELETE FROM main.\"%s\" WHERE run IN"
+                               " (SELECT id FROM temp.replaced_run)",
+                               tables.list[i].name);
+        ok = pm_store_run_sql(merge->to, sql, merge->err);
+        free(sql);
+    }
+    free_tables(&tables);
+    return ok && pm_store_run_sql(merge->to,
+                                  "DELETE FROM main.run WHERE id IN"
+                                  " (SELECT id FROM temp.replaced_run)",
+                                  merge->err);
+}
+
+static bool copy_runs(struct merge *merge) {
+    struct tables tables = {0};
+    bool ok = has_same_columns(merge, "run") &&
+              pm_store_run_sql(
+                  merge->to,
+                  "INSERT INTO main.run (id, parameters, command, started, wall_seconds,"
+                  " cpu_seconds, exit_status, threads, processes, block_sizes, settings, notes)"
+                  " SELECT m.new, parameters, command, started, wall_seconds, cpu_seconds,"
+                  " exit_status, threads, processes, block_sizes, settings, notes"
+                  " FROM other.run JOIN temp.merged_run AS m ON m.old = id",
+                  merge->err) &&
+              find_tables(merge, "other", &tables);
+    for (size_t i = 0; ok && i < tables.n_list; i++)
+        ok = copy_table(merge, &tables.list[i]);
+    free_tables(&tables);
+    return ok;
+}
+
+/* A store with runs that were cut off is of a later version. */
+static bool keep_version(struct merge *merge) {
+    int64_t here = number_of(merge, "PRAGMA main.user_version"),
+            there = number_of(merge, "PRAGMA other.user_version");
+    char *sql = pm_sprintf("PRAGMA main.user_version = %lld", (long long)there);
+    bool ok = there <= here || pm_store_run_sql(merge->to, sql, merge->err);
+    free(sql);
+    return ok;
+}
+
+static void say_merged(const struct merge *merge) {
+    struct merge *all = (struct merge *)merge;
+    int64_t n = number_of(all, "SELECT count(*) FROM other.run"),
+            came = number_of(all, "SELECT count(*) FROM temp.merged_run"),
+            replaced = number_of(all, "SELECT count(*) FROM temp.replaced_run");
+    char *sentence = pm_sprintf("%s: %lld runs", merge->from, (long long)n);
+    if (replaced)
+        pm_append(&sentence, ", of which %lld take the place of older ones of the same size",
+                  (long long)replaced);
+    if (came < n)
+        pm_append(&sentence, "%s %lld are left out: there are newer ones of the same size",
+                  replaced ? ";" : ", of which", (long long)(n - came));
+    merge->say(merge->context, sentence);
+    free(sentence);
+}
+
+static bool attach(struct merge *merge) {
+    sqlite3_stmt *s = pm_store_prepare(merge->to, "ATTACH DATABASE ? AS other", merge->err);
+    if (!s)
+        return false;
+    sqlite3_bind_text(s, 1, merge->from, -1, SQLITE_STATIC);
+    bool ok = pm_store_step(merge->to, s, merge->err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
+/* What there is of the program goes along; that of another one is refused. */
+static bool put_structure(struct merge *merge) {
+    struct pm_store *from = pm_store_open(merge->from, PM_STORE_READ, merge->err);
+    struct pm_structure *structure = from ? pm_store_structure(from, merge->err) : NULL;
+    bool ok = structure && (pm_store_put_structure(merge->to, structure, merge->err) ||
+                            pm_fail_in(merge->err, "%s", merge->from));
+    pm_structure_free(structure);
+    pm_store_close(from);
+    return ok;
+}
+
+static bool merge_one(struct merge *merge) {
+    if (!put_structure(merge) || !attach(merge))
+        return false;
+    bool ok = number_of(merge, "PRAGMA other.user_version") >= PM_STORE_VERSION ||
+              pm_fail(merge->err,
+                      "%s: of an earlier version of pmodel: `pmodel run` of one of its sizes makes "
+                      "it one of this",
+                      merge->from);
+    if (ok && pm_store_begin(merge->to, merge->err)) {
+        ok = check_settings(merge) && number_all(merge) && remove_replaced(merge) &&
+             copy_runs(merge) && keep_version(merge);
+        ok = pm_store_end(merge->to, ok, merge->err);
+    }
+    if (ok)
+        say_merged(merge);
+    sqlite3_exec(merge->to->db, "DETACH DATABASE other", NULL, NULL, NULL);
+    return ok;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------
+ */
+
+/* PATH is where it is made; errors name the store as it will be called. */
+static bool merge_all(struct merge *merge, const char *path, const char *name, char *const *from,
+                      size_t n_from) {
+    merge->to = pm_store_open(path, PM_STORE_CREATE, merge->err);
+    if (merge->to) {
+        free(merge->to->path);
+        merge->to->path = pm_strdup(name);
+    }
+    bool ok =
+        merge->to && pm_store_run_sql(merge->to,
+                                      "CREATE TEMP TABLE merged_run (old INTEGER, new INTEGER);"
+                                      "CREATE TEMP TABLE replaced_run (id INTEGER);"
+                                      "CREATE TEMP TABLE merged_path (old INTEGER, new INTEGER);"
+                                      "CREATE TEMP TABLE merged_kind (old INTEGER, new INTEGER);",
+                                      merge->err);
+    for (size_t i = 0; ok && i < n_from; i++) {
+        merge->from = from[i];
+        ok = merge_one(merge);
+    }
+    pm_store_close(merge->to);
+    return ok;
+}
+
+/* The store as it is, before anything is added: all or nothing. */
+static bool copy_store(const char *from, const char *to, struct pm_error *err) {
+    struct pm_store *store = pm_store_open(from, PM_STORE_CREATE, err);
+    sqlite3_stmt *s = store ? pm_store_prepare(store, "VACUUM INTO ?", err) : NULL;
+    if (s)
+        sqlite3_bind_text(s, 1, to, -1, SQLITE_STATIC);
+    bool ok = s && pm_store_step(store, s, err);
+    sqlite3_finalize(s);
+    pm_store_close(store);
+    return ok;
+}
+
+bool pm_store_merge(const char *to, char *const *from, size_t n_from,
+                    void (*say)(void *context, const char *sentence), void *context,
+                    struct pm_error *err) {
+    struct merge merge = {.say = say, .context = context, .err = err};
+    char *partial = pm_sprintf("%s.part", to);
+    unlink(partial);
+    bool ok = (access(to, F_OK) != 0 || copy_store(to, partial, err)) &&
+              merge_all(&merge, partial, to, from, n_from);
+    if (ok && rename(partial, to) != 0)
+        ok = pm_fail_errno(err, "%s: cannot be written", to);
+    if (!ok)
+        unlink(partial);
+    free(partial);
+    return ok;
+}
