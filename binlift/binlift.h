@@ -187,6 +187,9 @@ struct pm_open_call {
     uint32_t module; /* of the structure */
     uint64_t return_address;
     int64_t count;
+    bool goes_on; /* what was counted begins (count < 0) or ends there, the activation goes on: so
+                     it is no exit, even where the graph has an edge for a call that does not
+                     return.  A tail call has left its routine already. */
 };
 
 /* From the counters of a run to the frequency of every edge (Knuth & Stevenson; Marin &
@@ -199,6 +202,21 @@ struct pm_open_call {
 void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counters,
                     const bool *also, const struct pm_open_call *open_calls, size_t n_open_calls,
                     uint64_t *edge_counts, bool *inexact);
+
+/* The same many times, of counters of which few are not zero: only the routines that have one of
+   these, or an open call, are solved.  STRUCTURE must outlive it. */
+struct pm_edge_solver *pm_edge_solver_new(const struct pm_structure *structure);
+void pm_edge_solver_free(struct pm_edge_solver *solver);
+/* What is to be solved next. */
+void pm_edge_solver_add_count(struct pm_edge_solver *solver, uint32_t counter, uint64_t count);
+void pm_edge_solver_add_open_call(struct pm_edge_solver *solver, const struct pm_open_call *call);
+/* Solves it, and calls SOLVED (CONTEXT, …) for each routine of STRUCTURE that is counted and that
+   it is about, ascending: EDGE_COUNTS of its edges; are they exact?  Then there is nothing to be
+   solved again. */
+void pm_edge_solver_run(struct pm_edge_solver *solver,
+                        void (*solved)(void *context, uint32_t routine, const uint64_t *edge_counts,
+                                       bool is_exact),
+                        void *context);
 
 /* ---- which loops and routines of a program get timers (counters/timed_scopes.c) ---------------
  */

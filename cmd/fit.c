@@ -7,12 +7,24 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/selecting/selecting.h"
 #include "core/base/base.h"
 #include "core/store/store.h"
+#include "fit/messages/messages.h"
 #include "fit/query/query.h"
 #include "fit/warnings/warnings.h"
 
 enum output { SUMMARY, MODELS, FLAGGED };
+
+struct request {
+    PM_ARRAY(char *, parameters); /* of --in; owned */
+    struct pm_fit_options fit;
+    struct pm_fit_basis *bases; /* room for as many as there are arguments */
+    struct pm_report_options options;
+    enum output output;
+    bool with_partial;
+    struct pm_selecting selecting;
+};
 
 /* The profiles in the order of the runs of MODELS, which were made from these or some of them. */
 static void print_flagged(const struct pm_structure *structure, const struct pm_model_set *models,
@@ -64,59 +76,134 @@ static size_t choose_profiles(struct pm_profile **profiles, size_t *n_profiles, 
     return with_partial ? n_cut_off : 0;
 }
 
-static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_options,
-                      const struct pm_report_options *options, enum output output,
-                      bool with_partial, struct pm_error *err) {
-    struct pm_structure *structure = pm_store_structure(store, err);
-    if (!structure)
-        return false;
-    struct pm_parameters *sizes = NULL;
-    struct pm_profile **profiles = NULL;
-    size_t n_profiles = 0;
-    if (pm_store_runs(store, &sizes, &n_profiles, err))
-        profiles = pm_read_profiles(store, structure, sizes, n_profiles, err);
-    free(sizes);
-    size_t n_cut_off = profiles ? choose_profiles(profiles, &n_profiles, with_partial) : 0;
-    struct pm_fit_statistics statistics = {0};
-    struct pm_given_formulas formulas = {0};
-    struct pm_fit_options with_formulas = *fit_options;
-    struct pm_model_set *models = NULL;
-    with_formulas.formulas = &formulas;
-    if (profiles && pm_store_formulas(store, &formulas, err))
-        models = pm_fit(structure, (const struct pm_profile *const *)profiles, n_profiles,
-                        &with_formulas, &statistics, err);
-    if (models) {
-        pm_fit_hold_out(structure, (const struct pm_profile *const *)profiles, n_profiles,
-                        &with_formulas, models);
-        pm_fit_write_backs(structure, (const struct pm_profile *const *)profiles, n_profiles,
-                           &with_formulas, models);
-    }
-    bool ok = models && pm_store_put_models(store, models, err);
-    if (ok)
-        models->n_cut_off = n_cut_off;
-    if (ok)
-        say_unmatched(profiles, n_profiles);
-    struct pm_warnings warnings = {0};
-    struct pm_report_options with_warnings = *options;
-    if (ok) {
-        const struct pm_answer answer = {structure, models, NULL};
-        pm_warn(&answer, &warnings);
-        pm_warn_of_counts(&answer, &warnings);
-        pm_warn_of_misses(&answer, NULL, 0, &warnings);
-    }
-    with_warnings.warnings = &warnings;
-    if (ok && output == FLAGGED)
-        print_flagged(structure, models, profiles, n_profiles, &with_warnings);
-    else if (ok)
-        pm_report_models(stdout, structure, models, &statistics, output == MODELS, &with_warnings);
-    pm_warnings_free(&warnings);
-    pm_given_formulas_free(&formulas);
-    if (models)
-        pm_model_set_free(models);
-    pm_profiles_free(profiles, n_profiles);
-    pm_structure_free(structure);
+/* What was fitted: all runs, or what is selected of them. */
+struct fitted {
+    struct pm_structure *structure;
+    struct pm_profile **profiles;
+    size_t n_profiles;
+    struct pm_model_set *models;
+    struct pm_fit_statistics statistics;
+};
+
+static void free_fitted(struct fitted *fitted) {
+    if (fitted->models)
+        pm_model_set_free(fitted->models);
+    pm_profiles_free(fitted->profiles, fitted->n_profiles);
+    if (fitted->structure)
+        pm_structure_free(fitted->structure);
+}
+
+/* Models of messages of what is selected, where communication was traced.  Some have too few runs
+   of their own for models. */
+static bool fit_messages(struct pm_store *store, const struct pm_fit_options *options,
+                         struct pm_error *err) {
+    struct pm_error why = {0};
+    struct pm_selection selection = pm_store_selection(store);
+    struct pm_message_models *messages =
+        selection.kind == PM_NONE ? pm_fit_messages(store, options, &why) : NULL;
+    bool ok = !messages || pm_store_put_message_models(store, messages, err);
+    if (why.kind != PM_ERROR_NONE)
+        fprintf(stderr, "pmodel fit: messages have no models: %s\n", why.text);
+    pm_message_models_free(messages);
     return ok;
 }
+
+/* Fits what is selected in STORE, and puts the models into it. */
+static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fit_options,
+                         bool with_partial, struct fitted *fitted, struct pm_error *err) {
+    struct pm_parameters *sizes = NULL;
+    struct pm_given_formulas formulas = {0};
+    struct pm_fit_options with_formulas = *fit_options;
+    fitted->structure = pm_store_structure(store, err);
+    if (fitted->structure && pm_store_runs(store, &sizes, &fitted->n_profiles, err))
+        fitted->profiles =
+            pm_read_profiles(store, fitted->structure, sizes, fitted->n_profiles, err);
+    free(sizes);
+    if (!fitted->profiles)
+        return false;
+    size_t n_cut_off = choose_profiles(fitted->profiles, &fitted->n_profiles, with_partial);
+    const struct pm_profile *const *profiles = (const struct pm_profile *const *)fitted->profiles;
+    with_formulas.formulas = &formulas;
+    if (pm_store_formulas(store, &formulas, err))
+        fitted->models = pm_fit(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
+                                &fitted->statistics, err);
+    if (fitted->models) {
+        pm_fit_hold_out(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
+                        fitted->models);
+        pm_fit_write_backs(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
+                           fitted->models);
+    }
+    bool ok = fitted->models && pm_store_put_models(store, fitted->models, err) &&
+              fit_messages(store, &with_formulas, err);
+    if (ok)
+        fitted->models->n_cut_off = n_cut_off;
+    pm_given_formulas_free(&formulas);
+    return ok;
+}
+
+static void print_fitted(const struct fitted *fitted, const struct pm_report_options *options,
+                         enum output output) {
+    struct pm_warnings warnings = {0};
+    struct pm_report_options with_warnings = *options;
+    const struct pm_answer answer = {fitted->structure, fitted->models, NULL};
+    say_unmatched(fitted->profiles, fitted->n_profiles);
+    pm_warn(&answer, &warnings);
+    pm_warn_of_counts(&answer, &warnings);
+    pm_warn_of_misses(&answer, NULL, 0, &warnings);
+    with_warnings.warnings = &warnings;
+    if (output == FLAGGED)
+        print_flagged(fitted->structure, fitted->models, fitted->profiles, fitted->n_profiles,
+                      &with_warnings);
+    else
+        pm_report_models(stdout, fitted->structure, fitted->models, &fitted->statistics,
+                         output == MODELS, &with_warnings);
+    pm_warnings_free(&warnings);
+}
+
+/* ---- roles of ranks -------------------------------------------------------------------------- */
+
+/* Models of the mean rank of a role; of one that has too few sizes there are none, which is said.
+ */
+static void fit_role(struct pm_store *store, const struct pm_ranks *names, uint32_t role,
+                     const struct request *request) {
+    struct pm_selection selection = PM_SELECTION_ALL;
+    struct fitted fitted = {0};
+    struct pm_error err = {0};
+    selection.role = role;
+    if (pm_store_select(store, &selection, &err) &&
+        fit_selected(store, &request->fit, request->with_partial, &fitted, &err))
+        fprintf(stderr, "pmodel fit: role %s: %zu runs, %zu models, %zu of them exact\n",
+                names->roles[role].name, fitted.n_profiles, fitted.statistics.n_models,
+                fitted.statistics.n_exact);
+    else
+        fprintf(stderr, "pmodel fit: role %s has no models: %s\n", names->roles[role].name,
+                err.text);
+    free_fitted(&fitted);
+}
+
+static bool fit_roles(struct pm_store *store, const struct request *request, struct pm_error *err) {
+    struct pm_ranks names = {0};
+    bool ok = pm_store_roles(store, &names, err);
+    for (uint32_t role = 0; ok && role < names.n_roles; role++)
+        fit_role(store, &names, role, request);
+    pm_ranks_free(&names);
+    return ok && pm_store_select(store, &PM_SELECTION_ALL, err);
+}
+
+/* Of all runs, and then of each role of their ranks; or of what was asked for. */
+static bool fit_store(struct pm_store *store, struct request *request, struct pm_error *err) {
+    struct fitted fitted = {0};
+    bool ok = pm_select_in(store, &request->selecting, &request->options, err) &&
+              fit_selected(store, &request->fit, request->with_partial, &fitted, err);
+    if (ok && !request->selecting.text)
+        ok = fit_roles(store, request, err);
+    if (ok)
+        print_fitted(&fitted, &request->options, request->output);
+    free_fitted(&fitted);
+    return ok;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
 
 /* The `=` between a scope and its functions: the first that is not part of a comparison, of which
    functions may have some; NULL if there is none. */
@@ -129,17 +216,6 @@ static char *end_of_scope(char *text) {
     }
     return NULL;
 }
-
-/* ---- the command line ------------------------------------------------------------------------ */
-
-struct request {
-    PM_ARRAY(char *, parameters); /* of --in; owned */
-    struct pm_fit_options fit;
-    struct pm_fit_basis *bases; /* room for as many as there are arguments */
-    struct pm_report_options options;
-    enum output output;
-    bool with_partial;
-};
 
 /* "FUNCTIONS" or "SCOPE=FUNCTIONS". */
 static int read_basis(const struct pm_option_use *use) {
@@ -192,6 +268,7 @@ static int read_command_line(struct request *request, struct pm_command_line *li
         PM_OPTION_ACTION("flagged", 0, read_output, &request->output),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request->options.max_rows),
         PM_OPTION_FLAG("with-partial", 0, &request->with_partial),
+        PM_OPTIONS_SELECTING(&request->selecting),
         PM_OPTION_FLAG("drop-divergent", 0, &fit->drop_divergent),
         PM_OPTION_VALUE("partition", 0, read_partition, &fit->partition),
         {0},
@@ -220,11 +297,11 @@ int pm_cmd_fit(int argc, char **argv) {
             pm_store_close(store);
             store = pm_store_open(line.arguments[0], PM_STORE_CREATE, &err);
         }
-        bool ok = store && fit_store(store, &request.fit, &request.options, request.output,
-                                     request.with_partial, &err);
+        bool ok = store && fit_store(store, &request, &err);
         pm_store_close(store);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
+    pm_selecting_free(&request.selecting);
     free(request.bases);
     for (size_t i = 0; i < request.n_parameters; i++)
         free(request.parameters[i]);

@@ -7,6 +7,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/parallel/parallel.h"
+#include "cmd/selecting/selecting.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -17,10 +19,12 @@ struct request {
     const char *store_path, *include_file, *exclude_file;
     struct pm_parameters at;
     struct pm_counts_request counts;
+    struct pm_selecting selecting;
     struct pm_fit_options fit;
     struct pm_fit_basis basis;
     struct pm_report_options options;
     bool has_level;
+    bool communication;
 };
 
 /* ---- the store ------------------------------------------------------------------------------- */
@@ -38,9 +42,22 @@ static bool read_lists(const struct request *request, const struct pm_structure 
     return ok;
 }
 
+/* --interval is a kind of interval of a store that has some, else routines whose calls end one. */
+static bool select_part(struct request *request, struct pm_store *store, struct pm_error *err) {
+    struct pm_interval_kinds kinds = {0};
+    bool ok = pm_store_interval_kinds(store, &kinds, err);
+    if (kinds.n_kinds || request->selecting.ordinal) {
+        request->selecting.interval = request->counts.interval;
+        request->counts.interval = NULL;
+    }
+    free(kinds.kinds);
+    return ok && pm_select_in(store, &request->selecting, &request->options, err);
+}
+
 static bool report(struct request *request, struct pm_error *err) {
     struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
-    struct pm_structure *structure = store ? pm_store_structure(store, err) : NULL;
+    struct pm_structure *structure =
+        store && select_part(request, store, err) ? pm_store_structure(store, err) : NULL;
     struct pm_model_set *models = structure ? pm_store_models(store, err) : NULL;
     struct pm_profile **profiles = NULL;
     bool *left_out = NULL;
@@ -67,6 +84,14 @@ static bool report(struct request *request, struct pm_error *err) {
     pm_model_set_free(models);
     if (structure)
         pm_structure_free(structure);
+    pm_store_close(store);
+    return ok;
+}
+
+static bool report_messages(struct request *request, struct pm_error *err) {
+    struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
+    bool ok = store && pm_print_messages(store, request->at.n ? &request->at : NULL,
+                                         request->selecting.role, &request->options, err);
     pm_store_close(store);
     return ok;
 }
@@ -123,6 +148,9 @@ int pm_cmd_model(int argc, char **argv) {
         PM_OPTION_VALUE("sort", 0, read_sort, counts),
         PM_OPTION_VALUE("threshold", 0, read_threshold, counts),
         PM_OPTION_TEXT("interval", 0, &counts->interval),
+        PM_OPTION_TEXT("role", 0, &request.selecting.role),
+        PM_OPTION_TEXT("ordinal", 0, &request.selecting.ordinal),
+        PM_OPTION_FLAG("communication", 0, &request.communication),
         PM_OPTION_FLAG("elements", 0, &counts->elements),
         PM_OPTION_FLAG("edges", 0, &counts->edges),
         PM_OPTION_TEXT("routine", 0, &counts->routines),
@@ -145,11 +173,19 @@ int pm_cmd_model(int argc, char **argv) {
         (request.has_level || counts->classes || counts->elements || counts->interval))
         return pm_usage_error("model", "--edges counts edges of the control flow, so that it "
                                        "excludes --level, --classes, --elements and --interval");
+    if (request.communication &&
+        (request.has_level || counts->classes || counts->elements || counts->interval ||
+         counts->edges || counts->routines || request.basis.functions || request.fit.search))
+        return pm_usage_error("model", "--communication lists the models of messages that `pmodel "
+                                       "fit` made: of other options it takes -P and --role");
     counts->at = request.at.n ? &request.at : NULL;
     if (request.basis.functions) {
         request.fit.bases = &request.basis;
         request.fit.n_bases = 1;
     }
     request.store_path = line.arguments[0];
-    return report(&request, &err) ? PM_EXIT_OK : pm_complain(&err);
+    bool ok = request.communication ? report_messages(&request, &err) : report(&request, &err);
+    status = ok ? PM_EXIT_OK : pm_complain(&err);
+    pm_selecting_free(&request.selecting);
+    return status;
 }

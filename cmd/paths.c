@@ -49,10 +49,11 @@ char *pm_launcher_path(const char *name, struct pm_error *err) {
     struct pm_error why = {0};
     char *path = pm_share_path(file, &why);
     if (!path)
-        pm_fail(err,
-                "--launcher %s: neither `local`, nor a file, nor in the folder share/pmodel/launchers "
-                "of this installation",
-                name);
+        pm_fail(
+            err,
+            "--launcher %s: neither `local`, nor a file, nor in the folder share/pmodel/launchers "
+            "of this installation",
+            name);
     free(file);
     return path;
 }

@@ -9,8 +9,10 @@
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
 #include "cmd/options.h"
+#include "cmd/parallel/parallel.h"
 #include "cmd/predicting/predicting.h"
 #include "cmd/query/query.h"
+#include "cmd/selecting/selecting.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -24,8 +26,11 @@ struct request {
     size_t n_sizes;
     struct pm_report_options options;
     struct pm_predict_options predict;
+    struct pm_selecting selecting;
     bool carried;
     bool threads;
+    bool ranks;
+    bool intervals;
     bool fits;
     bool interpolate;
     bool
@@ -249,17 +254,52 @@ static bool report_sizes(struct request *request, struct pm_program *program,
     return ok;
 }
 
+/* ---- --ranks, --intervals: what parallel programs have beside loops ----------------------------
+ */
+
+/* On machines whose block sizes the largest run has, where none were named. */
+static bool report_parallel(struct request *request, struct pm_store *store,
+                            struct pm_program *program,
+                            bool (*print)(const struct pm_parallel_request *, struct pm_error *),
+                            struct pm_error *err) {
+    struct pm_profile **largest =
+        pm_read_profiles(store, program->structure, &program->runs[program->n_runs - 1], 1, err);
+    if (largest)
+        pm_program_interpolate(program, largest[0]);
+    const struct pm_parallel_request asked = {
+        .store = store,
+        .program = program,
+        .selection = pm_store_selection(store),
+        .store_path = request->store_path,
+        .at = &request->sizes[0],
+        .on = &request->on,
+        .predict = &request->predict,
+        .options = &request->options,
+    };
+    bool ok = largest && keep_machines(request, program, largest[0], err) && print(&asked, err);
+    if (ok)
+        say_left_out(request);
+    pm_profiles_free(largest, 1);
+    return ok;
+}
+
 static bool report(struct request *request, const char *store_path, struct pm_error *err) {
     struct pm_store *store = pm_store_open(store_path, PM_STORE_READ, err);
     struct pm_program program = {0};
     request->store_path = store_path;
     request->names_machines = request->on.n_machines > 0;
-    bool ok = store && (request->names_machines || pm_add_all_machines(&request->on, err)) &&
+    bool ok = store && pm_select_in(store, &request->selecting, &request->options, err) &&
+              (request->names_machines || pm_add_all_machines(&request->on, err)) &&
               pm_program_open(&program, store, err);
     if (ok && request->interpolate)
         pm_interpolate_for_machines(&program, &request->on);
-    ok = ok && (request->carried ? report_carried(request, &program, err)
-                                 : report_sizes(request, &program, err));
+    if (ok && request->ranks)
+        ok = report_parallel(request, store, &program, pm_print_ranks, err);
+    else if (ok && request->intervals)
+        ok = report_parallel(request, store, &program, pm_print_intervals, err);
+    else if (ok)
+        ok = request->carried ? report_carried(request, &program, err)
+                              : report_sizes(request, &program, err);
     free(request->left_out);
     pm_program_close(&program);
     pm_store_close(store);
@@ -290,6 +330,25 @@ static bool add_sizes(void *to, char *value, struct pm_error *err) {
     return ok;
 }
 
+/* --ranks and --intervals are reports of their own. */
+static const char *contradicts_parallel(const struct request *request) {
+    if (!request->ranks && !request->intervals)
+        return NULL;
+    if (request->ranks && request->intervals)
+        return "--ranks and --intervals exclude each other";
+    if (request->threads || request->carried || request->fits || request->options.fields ||
+        request->options.sort || request->options.filter || request->options.tree)
+        return "--ranks and --intervals are reports of their own: they exclude --threads, "
+               "--carried, --fits, --fields, --sort, --filter and --tree";
+    if (request->n_sizes > 1)
+        return "--ranks and --intervals are of one size";
+    if (request->ranks && request->selecting.role)
+        return "--ranks is of all ranks: it excludes --role";
+    if (request->intervals && request->selecting.interval)
+        return "--intervals lists all kinds: it excludes --interval";
+    return NULL;
+}
+
 /* What contradicts itself on the command line; NULL: nothing. */
 static const char *find_contradiction(const struct request *request) {
     bool is_table = request->options.format == PM_REPORT_TABLE;
@@ -297,6 +356,9 @@ static const char *find_contradiction(const struct request *request) {
         return "--threads and --carried exclude each other";
     if (request->threads && !is_table)
         return "--threads is a table; `pmodel export --histograms --threads` writes JSON and CSV";
+    const char *parallel = contradicts_parallel(request);
+    if (parallel)
+        return parallel;
     if (request->fits && request->carried)
         return "--fits and --carried exclude each other";
     if (request->interpolate && (request->threads || request->carried || request->fits))
@@ -312,6 +374,9 @@ static const char *find_contradiction(const struct request *request) {
                              request->options.filter || request->options.tree))
         return "--fields, --sort, --filter and --tree are of times: they and --carried exclude "
                "each other";
+    if ((request->selecting.role || request->selecting.interval) &&
+        (request->threads || request->carried))
+        return "--threads and --carried are of whole runs: they exclude --role and --interval";
     if (request->fits && !is_table)
         return "--fits is a table; `pmodel query --fits` writes JSON and CSV";
     return NULL;
@@ -327,8 +392,11 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_VALUE("cores", 0, pm_read_count, &request.predict.n_cores),
+        PM_OPTIONS_SELECTING(&request.selecting),
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("threads", 0, &request.threads),
+        PM_OPTION_FLAG("ranks", 0, &request.ranks),
+        PM_OPTION_FLAG("intervals", 0, &request.intervals),
         PM_OPTION_FLAG("fits", 0, &request.fits),
         PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
         PM_OPTION_TEXT("fields", 0, &request.options.fields),
@@ -354,6 +422,7 @@ int pm_cmd_report(int argc, char **argv) {
         status = pm_complain(&err);
     pm_free_machines(&request.on);
     pm_size_design_free(&request.design);
+    pm_selecting_free(&request.selecting);
     free(request.sizes);
     return status;
 }

@@ -84,8 +84,8 @@ static bool wants_only_profile(const struct run *run) {
 static int check_handler(struct run *run) {
     struct pm_measure_request *request = &run->measuring.request;
     struct pm_event_choice *events = &request->copies.events;
-    if (!request->handler && (run->has_events || events->n_intervals))
-        return pm_usage_error("run", "--events and --interval need --handler FILE");
+    if (!request->handler && run->has_events)
+        return pm_usage_error("run", "--events needs --handler FILE");
     if (!request->handler)
         return 0;
     if (request->store_path)

@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
+#include "cmd/selecting/selecting.h"
 #include "core/expression/expression.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
@@ -22,6 +23,7 @@ struct request {
     struct pm_size_design design;
     struct pm_machine_list on;
     struct pm_predict_options predict;
+    struct pm_selecting selecting;
     struct pm_report_options options;
     bool svg;
 };
@@ -349,7 +351,8 @@ static void print_scale(struct scaling *s) {
 static bool scale(struct request *request, struct pm_error *err) {
     struct scaling s = {.request = request};
     struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
-    bool ok = store && pm_program_open(&s.program, store, err) && make_scale(&s, err);
+    bool ok = store && pm_select_in(store, &request->selecting, &request->options, err) &&
+              pm_program_open(&s.program, store, err) && make_scale(&s, err);
     if (ok)
         print_scale(&s);
     pm_scale_free(&s.scale);
@@ -366,6 +369,7 @@ int pm_cmd_scale(int argc, char **argv) {
     const struct pm_option options[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
         PM_OPTIONS_MACHINES(&request.on),
+        PM_OPTIONS_SELECTING(&request.selecting),
         PM_OPTION_TEXT("per", 0, &request.per),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
@@ -389,6 +393,7 @@ int pm_cmd_scale(int argc, char **argv) {
             status = pm_complain(&err);
     }
     pm_size_design_free(&request.design);
+    pm_selecting_free(&request.selecting);
     pm_free_machines(&request.on);
     return status;
 }

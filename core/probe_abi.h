@@ -32,7 +32,7 @@
 #include "core/access.h"
 
 #define PM_PROBE_MAGIC "PMPROBE"
-#define PM_PROBE_VERSION 6
+#define PM_PROBE_VERSION 7
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
@@ -179,6 +179,14 @@ struct pm_probe_return {
     uint32_t from; /* where the call returned to, from old_text on */
 };
 
+/* A call, or a jump that is one, that ends an interval: right before it PM_EVENT_INTERVAL_END
+   happens. */
+struct pm_probe_interval {
+    uint32_t to; /* where the program goes on behind the event (PM_CB_RETURN), from the header on */
+    uint32_t from; /* the end of the call, where it returned to, from old_text on */
+    uint64_t name; /* offset from the header of what is called, NUL-terminated; empty: not known */
+};
+
 /* A range of old text whose code was moved. */
 struct pm_probe_moved {
     uint64_t address, end; /* link-time, as it was */
@@ -202,7 +210,7 @@ struct pm_probe_header {
                                          has_events: there are probes */
     uint32_t first_bundle, n_bundles;
     uint32_t n_accesses, n_moved;
-    uint32_t n_returns, reserved;
+    uint32_t n_returns, n_intervals;
     uint64_t references;   /* struct pm_probe_reference [n_references] */
     uint64_t bundles;      /* struct pm_probe_bundle [n_bundles] */
     uint64_t accesses;     /* struct pm_probe_access [n_accesses] */
@@ -215,6 +223,7 @@ struct pm_probe_header {
     uint64_t traps;            /* struct pm_probe_trap [n_traps], ascending by `from` */
     uint64_t returns;          /* struct pm_probe_return [n_returns], ascending by `to` */
     uint64_t moved;            /* struct pm_probe_moved [n_moved], ascending by address */
+    uint64_t intervals;        /* struct pm_probe_interval [n_intervals], ascending by `to` */
     uint64_t old_text, old_text_end; /* link-time addresses whose int3 belong to us */
     uint64_t header_address;         /* link-time virtual address of this header */
 };
@@ -252,8 +261,9 @@ struct pm_probe_header {
 #define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
 #define PM_ENV_CHECKPOINT                                                                          \
-    "PMODEL_CHECKPOINT"                 /* seconds between two raw files of what ran so far        \
-                                         */
+    "PMODEL_CHECKPOINT" /* seconds between two raw files of what ran so far                        \
+                         */
+#define PM_ENV_COMMUNICATION "PMODEL_COMMUNICATION" /* anything: communication events are kept */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
 
 #endif

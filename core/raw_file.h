@@ -46,14 +46,36 @@
      PM_RAW_PROFILE     struct pm_raw_profile_head, then basic blocks ascending by reference, each
                         once: struct pm_raw_block and n_served × u64, references that were served by
                         a level of a simulated machine: of each machine by the second one, the
-   third, …, by none PM_RAW_LANES       u64 module, u64 thread, then struct pm_raw_lanes ascending
-   by reference
+                        third, …, by none
+     PM_RAW_LANES       u64 module, u64 thread, then struct pm_raw_lanes ascending by reference
      PM_RAW_RANK        u64 rank, u64 size of the world, u64 enum pm_raw_library, host's name,
-   padded with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs PM_RAW_NOTE text,
-   NUL-terminated: something that the user must know about this run
+                        padded with zeros to PM_RAW_HOST_SIZE bytes; at most one, of MPI programs
+     PM_RAW_PATHS       u64 n, n × struct pm_raw_call_site, then n texts, each NUL-terminated: what
+                        is called there, "" if it is not known.  The i-th one is path i, from 1 on;
+                        path 0 is none: where a thread begins or ends.  At most one section
+     PM_RAW_INTERVALS   u64 thread, then for each row of intervals struct pm_raw_interval, n_counts
+                        × struct pm_raw_interval_count and n_frames × struct
+                        pm_raw_interval_frame.  All rows of a thread together are its counters,
+                        those of all threads have the frames of PM_RAW_FRAMES
+     PM_RAW_INTERVAL_HISTOGRAM  struct pm_raw_interval_head, then as PM_RAW_HISTOGRAM: what of a
+                        group's histogram belongs to one row of intervals
+     PM_RAW_COMMUNICATORS  of each communicator, in the order of their numbers in the process, u32
+                        operation that made it (enum pm_operation, or PM_N_OPERATIONS), u32
+                        n_members, u32 n_remote, then so many i32, ranks of the world
+     PM_RAW_REQUESTS    lists of requests from number 1 on, each once: u32 n, n × u32; list 0 is
+                        empty
+     PM_RAW_COMMUNICATION  u64 thread, u64 n_lost, then struct pm_raw_event in the order of first
+                        events, each kind once.  Behind the sections of paths, communicators and
+                        requests.
+     PM_RAW_TRACE       u64 thread, u64 n_events, u64 n_lost, u32 n_sequences, u32 n_nodes, then
+                        n_sequences × u32 and n_nodes × struct pm_raw_trace_node
+                        (core/communication/communication.h); numbers of events are those in the
+                        thread's section of communication, which stands before it
+     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
-   variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks. */
+   variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks, call
+   paths, intervals and communication. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
@@ -93,6 +115,31 @@ enum pm_raw_tag {
     PM_RAW_PROFILE = 15,
     PM_RAW_LANES = 16,
     PM_RAW_RANK = 17,
+    PM_RAW_PATHS = 18,
+    PM_RAW_INTERVALS = 19,
+    PM_RAW_INTERVAL_HISTOGRAM = 20,
+    PM_RAW_COMMUNICATION = 21,
+    PM_RAW_COMMUNICATORS = 22,
+    PM_RAW_TRACE = 23,
+    PM_RAW_REQUESTS = 25,
+};
+
+/* Communication events that are alike: struct pm_event_kind of core/communication/communication.h
+   in numbers of the process. */
+struct pm_raw_event {
+    uint32_t path;                       /* of the section of paths; 0: none is known */
+    uint32_t operation;                  /* enum pm_operation */
+    uint32_t communicator;               /* UINT32_MAX: none, or unknown */
+    uint32_t requests;                   /* of the section of requests; 0: none */
+    int32_t partner, source;             /* ranks of the world, or what stands for them */
+    int32_t tag, source_tag;             /* likewise */
+    uint64_t bytes_sent, bytes_received; /* UINT64_MAX: unknown */
+    uint64_t n; /* 0: only in the trace, whose place could not wait for what the event was */
+};
+
+struct pm_raw_trace_node {
+    uint32_t item;  /* an event of the thread's section of communication, or a sequence */
+    uint32_t times; /* of a loop, at least 2; 0: an event */
 };
 
 /* The MPI library of a process. */
@@ -228,6 +275,35 @@ struct pm_raw_bin {
 struct pm_raw_frame {
     uint64_t return_address; /* link-time address in the module's old text */
     int64_t count;
+};
+
+/* A call, and the path around it. */
+struct pm_raw_call_site {
+    uint32_t parent;         /* path, smaller than its own number */
+    uint32_t module;         /* ordinal of its section */
+    uint64_t return_address; /* link-time address in the module's old text */
+};
+
+/* Intervals of one kind, from the call path BEGIN to the call path END, with ordinals from FIRST
+   on, added up. */
+struct pm_raw_interval {
+    uint32_t begin, end; /* paths */
+    uint64_t first, n;   /* N is not 0 */
+    uint32_t n_counts, n_frames;
+};
+struct pm_raw_interval_count { /* ascending by module and counter, each once */
+    uint32_t module, counter;
+    uint64_t count; /* not 0 */
+};
+struct pm_raw_interval_frame { /* as struct pm_raw_frame */
+    uint64_t module, return_address;
+    int64_t count; /* not 0 */
+};
+
+/* A row of intervals of a thread. */
+struct pm_raw_interval_head {
+    uint32_t begin, end;
+    uint64_t first;
 };
 
 /* What times were measured with. */

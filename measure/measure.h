@@ -69,9 +69,10 @@ struct pm_measure_request {
     bool carry;                            /* what carries each reuse */
     bool bytes;                            /* which bytes each group is the first to touch */
     bool write_backs;                      /* stores by dirty distance */
+    bool interval_memory;                  /* histograms of each interval, not counts only */
     bool shared;                           /* the interleaved stream of all threads, too */
     bool second_core;                      /* the analysis beside the program */
-    struct pm_launcher_request launcher; /* several sizes at once, here or in a queue */
+    struct pm_launcher_request launcher;   /* several sizes at once, here or in a queue */
     bool sample_files;     /* where libraries are not measured, a run more tells where time goes */
     bool again;            /* also what the store has */
     bool output_to_errors; /* the program's standard output goes to standard error */

@@ -45,10 +45,10 @@ static bool make_run_folder(const struct pm_measure_session *session,
         return true;
     if (request->scratch && !pm_make_folder(request->scratch, err))
         return false;
-    char *parent = request->scratch ? pm_absolute_path(request->scratch, err)
-                                    : pm_sprintf("%s/inputs", session->shared_folder
-                                                                  ? session->shared_folder
-                                                                  : session->work.path);
+    char *parent = request->scratch
+                       ? pm_absolute_path(request->scratch, err)
+                       : pm_sprintf("%s/inputs", session->shared_folder ? session->shared_folder
+                                                                        : session->work.path);
     if (!parent)
         return false;
     bool ok = pm_make_folder(parent, err);
@@ -84,8 +84,8 @@ enum measured { REUSE, TIMES, PROFILE };
 
 /* What the program's environment has beside pmodel's own.  RAW: where it writes what it measures;
    NULL: it measures nothing.  With times, and BOUNDS, what that file says (PM_ENV_BOUND). */
-static char **run_environment(const struct pm_sized_run *run, const char *raw, enum measured measured,
-                              const char *bounds, struct pm_error *err) {
+static char **run_environment(const struct pm_sized_run *run, const char *raw,
+                              enum measured measured, const char *bounds, struct pm_error *err) {
     const struct pm_measure_request *request = run->session->request;
     size_t n = request->n_environment;
     char **own = pm_substitute_all(request->environment, n, run->at, err);
@@ -175,9 +175,9 @@ static bool take_in_part(const struct pm_measure_request *request,
 /* What the processes of a run that was launched left.  *CUT_OFF: how it ended, if that was before
    its end and it is kept all the same; owned by the caller.  A run that ended in another way than
    well is left out unless a signal or the end of its time was the cause. */
-static bool take_in(const struct pm_sized_run *run, const char *raw, const struct pm_launch *launched,
-                    struct pm_launch_result *result, struct pm_ingested *ingested, char **cut_off,
-                    struct pm_error *err) {
+static bool take_in(const struct pm_sized_run *run, const char *raw,
+                    const struct pm_launch *launched, struct pm_launch_result *result,
+                    struct pm_ingested *ingested, char **cut_off, struct pm_error *err) {
     const struct pm_measure_request *request = run->session->request;
     struct pm_error why = {0};
     bool ended_well = pm_launch_check(launched, result, &why);
@@ -329,8 +329,8 @@ bool pm_sized_run_begin(struct pm_sized_run *run, struct pm_measure_session *ses
                         const struct pm_parameters *at, const struct pm_copy *files,
                         struct pm_error *err) {
     *run = (struct pm_sized_run){.session = session, .at = at};
-    run->argv =
-        pm_substitute_all(session->request->argv, pm_count_strings(session->request->argv), at, err);
+    run->argv = pm_substitute_all(session->request->argv, pm_count_strings(session->request->argv),
+                                  at, err);
     run->environment = run->argv ? run_environment(run, "raw", REUSE, NULL, err) : NULL;
     if (!run->environment || !make_run_folder(session, at, &run->folder, err))
         return false;
@@ -353,9 +353,9 @@ void pm_sized_run_end(struct pm_sized_run *run) {
 /* ---- timing it ------------------------------------------------------------------------------- */
 
 /* Its output goes nowhere, and it must end well. */
-static bool launch_plainly(const struct pm_sized_run *run, const struct pm_copy *files, size_t n_files,
-                           char *const *environment, struct pm_launch_result *result,
-                           struct pm_error *err) {
+static bool launch_plainly(const struct pm_sized_run *run, const struct pm_copy *files,
+                           size_t n_files, char *const *environment,
+                           struct pm_launch_result *result, struct pm_error *err) {
     struct pm_launch launched = launch_of(run, files, n_files, environment);
     launched.silent = true;
     launched.grace_seconds = 0;

@@ -87,7 +87,7 @@ struct pm_sized_run {
     struct pm_measure_session *session;
     const struct pm_parameters *at;
     char **argv;
-    char *folder; /* that it runs in; NULL: the current one */
+    char *folder;       /* that it runs in; NULL: the current one */
     char **environment; /* these two: of a run through a launcher */
     struct pm_launch launch;
 };

@@ -123,7 +123,8 @@ static bool measure_in_order(struct pm_measure_session *session, const struct pm
         const struct pm_parameters *at = &sizes[n];
         struct pm_error why = {0};
         struct pm_in_store there;
-        if (!pm_session_check_interruption(session, err) || !pm_session_look(session, at, &there, err))
+        if (!pm_session_check_interruption(session, err) ||
+            !pm_session_look(session, at, &there, err))
             return false;
         if (there.run &&
             !pm_store_put_formulas(session->store, at, &session->request->formulas, err))

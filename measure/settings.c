@@ -32,6 +32,8 @@ char *pm_settings_text(const struct pm_measure_request *request, struct pm_error
                   routine->flag == PM_PROBE_SCOPE_STARTS ? "start-at" : "stop-after",
                   routine->name);
     }
+    for (size_t i = 0; i < request->copies.events.n_intervals; i++)
+        pm_append(&text, "\ninterval %s", request->copies.events.intervals[i]);
     for (size_t i = 0; i < request->n_inputs; i++) {
         char *content = pm_read_text(request->inputs[i].from, err);
         if (!content) {

@@ -88,7 +88,13 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
         pm_store_put_ranks(session->store, &ingested->profile->parameters, &ingested->ranks, err) &&
         (!ingested->patterns ||
          pm_store_put_patterns(session->store, &ingested->profile->parameters, ingested->patterns,
-                               err));
+                               err)) &&
+        (!ingested->communication ||
+         pm_store_put_communication(session->store, structure, &ingested->profile->parameters,
+                                    ingested->communication, err)) &&
+        (!ingested->intervals ||
+         pm_store_put_intervals(session->store, &ingested->profile->parameters, structure,
+                                ingested->intervals, err));
     pm_run_facts_free(&facts);
     free(merged);
     pm_build_differences_free(&differences);
@@ -172,6 +178,9 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
     if (there->run && request->carry &&
         !pm_store_has_patterns(session->store, at, request->blocks.bytes, request->blocks.n,
                                &there->run, err))
+        return false;
+    if (there->run && request->copies.events.n_intervals &&
+        !pm_store_has_intervals(session->store, at, request->interval_memory, &there->run, err))
         return false;
     if (there->run && request->bytes && !pm_store_has_bytes(session->store, at, &there->run, err))
         return false;

@@ -72,8 +72,7 @@ static bool find_sizes(struct waiting *all, const struct pm_parameters *sizes, s
             !pm_session_look(session, &sizes[n], &there, err))
             return false;
         if (there.run) {
-            if (!pm_store_put_formulas(session->store, &sizes[n], &session->request->formulas,
-                                       err))
+            if (!pm_store_put_formulas(session->store, &sizes[n], &session->request->formulas, err))
                 return false;
             all->result->n_there++;
         } else if (!await_size(all, &sizes[n], &why)) {
@@ -103,8 +102,7 @@ static void submit(struct waiting *all) {
                         n_ended, n_there);
     pm_jobs_submit(all->jobs, &why);
     if (n_new)
-        pm_progress_say(progress, "%zu jobs submitted",
-                        n_new - count_jobs(all, PM_JOB_REFUSED));
+        pm_progress_say(progress, "%zu jobs submitted", n_new - count_jobs(all, PM_JOB_REFUSED));
     size_t n_refused = count_jobs(all, PM_JOB_REFUSED);
     if (n_refused == 0)
         return;
@@ -233,8 +231,8 @@ bool pm_measure_through_launcher(struct pm_measure_session *session,
     struct waiting all = {.session = session, .result = result};
     char *folder = job_folder(session);
     bool ok = !session->request->scratch || pm_make_folder(session->request->scratch, err);
-    all.jobs = ok ? pm_jobs_open(&session->request->launcher, folder, &session->progress, err)
-                  : NULL;
+    all.jobs =
+        ok ? pm_jobs_open(&session->request->launcher, folder, &session->progress, err) : NULL;
     session->shared_folder = folder;
     pm_interruption_hold();
     ok = all.jobs && pm_jobs_share(all.jobs, copies->files, copies->n_files, &all.files, err) &&

@@ -18,12 +18,13 @@ struct pm_report_options {
     unsigned width;     /* of the terminal, in columns; 0: as wide as it gets */
     bool wide;          /* tables have all columns and whole names, whatever the width */
     bool color;
-    bool all_notes;     /* those too by which no figure changes much */
-    const char *fields; /* NULL: the report's own choice; else columns, `time,%,loop`; with a +
-                           before it beside those of the report */
-    const char *sort;   /* the field that rows are sorted by; NULL: the report's choice */
-    const char *filter; /* rows of these loops, routines or files only (fnmatch); NULL: all */
-    bool tree;          /* loops under the loop or routine that they are in */
+    bool all_notes;        /* those too by which no figure changes much */
+    const char *fields;    /* NULL: the report's own choice; else columns, `time,%,loop`; with a +
+                              before it beside those of the report */
+    const char *sort;      /* the field that rows are sorted by; NULL: the report's choice */
+    const char *filter;    /* rows of these loops, routines or files only (fnmatch); NULL: all */
+    bool tree;             /* loops under the loop or routine that they are in */
+    const char *selection; /* what of the runs figures are of, a noun phrase; NULL: all of them */
     const struct pm_warnings *warnings; /* stand before the figures; NULL: none */
 };
 

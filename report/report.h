@@ -27,6 +27,7 @@
 #include "report/explain/explain.h"
 #include "report/export/export.h"
 #include "report/options.h"
+#include "report/parallel/parallel.h"
 #include "report/query/query.h"
 #include "report/signature/signature.h"
 #include "sched/paths/paths.h"

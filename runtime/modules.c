@@ -18,6 +18,7 @@ uint32_t *pm_group_scopes, *pm_reference_blocks;
 struct pmodel_scope *pm_scopes;
 struct pmodel_program pm_program;
 bool pm_modules_have_events, pm_modules_have_markers, pm_modules_have_starts;
+bool pm_modules_have_intervals;
 static bool describe_all;
 
 /* Does a table of COUNT items of SIZE bytes lie in the segment? */
@@ -292,6 +293,18 @@ static const struct pm_loaded_module *find_twin(const struct pm_probe_header *he
     return NULL;
 }
 
+/* Their names are read where they stand. */
+static bool intervals_fit(const struct pm_probe_header *header, uint64_t segment_bytes) {
+    const struct scope_table texts = {header, segment_bytes, NULL};
+    const struct pm_probe_interval *ends = (const void *)((const char *)header + header->intervals);
+    if (!table_fits(header->intervals, header->n_intervals, sizeof *ends, segment_bytes))
+        return false;
+    for (uint32_t i = 0; i < header->n_intervals; i++)
+        if (!text_at(&texts, ends[i].name))
+            return false;
+    return true;
+}
+
 static bool is_valid(const struct pm_probe_header *header, uint64_t segment_bytes) {
     return pm_n_modules < PM_MAX_MODULES && header->build_id_bytes <= sizeof header->build_id &&
            header->first_counter <= PM_MAX_COUNTERS &&
@@ -313,7 +326,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
            table_fits(header->moved, header->n_moved, sizeof(struct pm_probe_moved),
                       segment_bytes) &&
            table_fits(header->scopes, header->n_scopes, sizeof(struct pm_probe_scope),
-                      segment_bytes);
+                      segment_bytes) &&
+           intervals_fit(header, segment_bytes);
 }
 
 /* Records of the module are being consumed meanwhile, maybe: the mark that a reference or bundle
@@ -362,6 +376,7 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
     pm_program.n_groups = pm_n_groups;
     pm_program.n_counters = pm_n_counters;
     pm_program.has_accesses |= header->has_memory_records;
+    pm_modules_have_intervals |= header->n_intervals > 0;
     __atomic_store_n(&pm_n_modules, pm_n_modules + 1, __ATOMIC_RELEASE);
 }
 

@@ -75,6 +75,7 @@ enum { PM_RUNTIME_STARTS = PM_PROBE_SCOPE_STARTS, PM_RUNTIME_STOPS = PM_PROBE_SC
 extern struct pmodel_scope *pm_scopes;
 extern struct pmodel_program pm_program; /* the same and more, for event handlers */
 extern bool pm_modules_have_events;
+extern bool pm_modules_have_intervals;                       /* calls that end one */
 extern bool pm_modules_have_markers, pm_modules_have_starts; /* routines that switch measuring */
 
 /* From now on, also fills pm_scopes for modules without events. */

@@ -51,6 +51,12 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_ONE_CPU] = " CPU is all that the process may use: the analysis did not run beside it",
     [PM_NOTE_NO_SECOND_CORE] =
         " time(s) no thread could be made for the analysis, which then ran within the program's",
+    [PM_NOTE_LOST_INTERVALS] =
+        " call(s) ended no interval, because there was no room for another call path or kind: the "
+        "interval went on",
+    [PM_NOTE_LOST_PATHS] =
+        " interval(s) ended in routines whose callers could not be followed to the thread's begin: "
+        "the outer calls of their paths are missing",
     [PM_NOTE_NO_CHECKPOINTS] = " time(s) no thread could be made to write checkpoints",
 };
 

@@ -25,6 +25,8 @@ enum pm_note_kind {
     PM_NOTE_ONE_CPU,            /* 1 */
     PM_NOTE_NO_SECOND_CORE,     /* times that no analysis thread could be made */
     PM_NOTE_NO_CHECKPOINTS,     /* 1 */
+    PM_NOTE_LOST_INTERVALS,     /* ends */
+    PM_NOTE_LOST_PATHS,         /* ends */
     PM_N_NOTES,
 };
 

@@ -16,7 +16,9 @@
 #include "runtime/analyser/analyser.h"
 #include "runtime/bounds/bounds.h"
 #include "runtime/clock.h"
+#include "runtime/communication/communication.h"
 #include "runtime/events/events.h"
+#include "runtime/intervals/intervals.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
@@ -119,11 +121,13 @@ void pm_process_forked(void) {
     pm_analysis_after_fork();
     pm_records_after_fork();
     pm_threads_after_fork();
+    pm_intervals_after_fork();
     pm_analyser_after_fork();
     if (pm_analyser_carries)
         pm_deliver_open_scopes(pm_current_thread());
     pm_timers_after_fork();
     pm_checkpoints_after_fork();
+    pm_communication_after_fork();
     pm_exits_after_fork();
 }
 
@@ -138,6 +142,7 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_ranks_begin();
     pm_control_block_detect();
     choose_handler();
+    pm_intervals_begin();
     bool wants_events = pm_wants_events();
     pm_first_block->consume = wants_events || (pm_process_handler && pm_process_handler->accesses);
     pm_first_block->event_path = (uint64_t)(wants_events ? pm_event_record : pm_event_ignore);
@@ -176,6 +181,7 @@ void pm_process_thread_end(struct pm_thread *thread) {
     pm_deliver_all_exits(thread->block);
     if (handler == &pm_analyser)
         pm_analyser_thread_end(thread->number);
+    pm_intervals_thread_end(thread);
     if (!handler || handler == &pm_analyser)
         return;
     pm_deliver_counters(thread);

@@ -47,7 +47,9 @@ struct pm_thread {
     uint64_t *base;        /* what its counters stood at when measuring began; NULL: all at 0 */
     uint64_t *kept_before; /* counts that an event handler has had already; NULL: none */
     uint64_t *difference;  /* since then; room for what it gets */
-    struct pm_thread_times *times; /* timers.h; NULL none */
+    struct pm_thread_times *times;         /* timers.h; NULL none */
+    struct pm_path_room *path_room;        /* call_paths.h; NULL: no walk yet */
+    struct pm_thread_intervals *intervals; /* intervals/intervals.h; NULL: none yet */
     void *(*start)(void *);
     int (*start_c11)(void *);
     void *argument;

@@ -62,6 +62,8 @@ void pm_find_tail_calls(struct pm_lifted *lifted);  /* tail_calls.c: PM_MARK_TAI
 void pm_find_label_jumps(struct pm_lifted *lifted); /* computed_gotos.c: into tables */
 /* intervals.c: calls that end an interval, where asked for */
 void pm_find_intervals(struct pm_lifted *lifted, const struct pm_lift_options *options);
+/* What the call or jump INSN calls; "" where that is not known. */
+const char *pm_interval_callee(const struct pm_lifted *lifted, const struct pm_insn *insn);
 
 /* The jump table of the indirect jump INSN, or NULL (jump_tables.c). */
 const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn);

@@ -32,6 +32,17 @@ static bool leaves(uint8_t control) {
     return pm_is_call(control) || control == PM_CONTROL_JUMP || control == PM_CONTROL_JUMP_INDIRECT;
 }
 
+const char *pm_interval_callee(const struct pm_lifted *lifted, const struct pm_insn *insn) {
+    uint64_t address = 0;
+    const char *name = NULL;
+    if (!pm_call_target(lifted, insn, &address, &name))
+        return "";
+    uint32_t r = address ? pm_routine_at(lifted, address) : PM_NONE;
+    if (name || r == PM_NONE)
+        return name ? name : "";
+    return lifted->structure->routines[r].display_name;
+}
+
 void pm_find_intervals(struct pm_lifted *lifted, const struct pm_lift_options *options) {
     if (!options || !options->n_intervals)
         return;

@@ -76,6 +76,12 @@ bool pm_is_read_as_data(const struct pm_instrumentation_plan *plan, uint64_t add
 
 /* ---- the new code, as an ISA makes it -------------------------------------------------------- */
 
+/* Where the program goes on behind the event of an interval's end. */
+struct pm_interval_place {
+    uint64_t address;
+    uint32_t insn; /* the call or jump that ends it */
+};
+
 /* The caller frees what the pointers hold. */
 struct pm_new_code {
     uint8_t *code; /* for the address that was asked for */
@@ -86,6 +92,7 @@ struct pm_new_code {
     PM_ARRAY(struct pm_probe_access, accesses);
     PM_ARRAY(struct pm_probe_trap, traps); /* old addresses whose trap instruction stands for a
                                               jump; ascending */
+    PM_ARRAY(struct pm_interval_place, interval_ends);
     /* If calls move: */
     PM_ARRAY(struct pm_moved_place, places);   /* of the new code, by old instructions */
     PM_ARRAY(struct pm_moved_place, returns);  /* of moved calls */

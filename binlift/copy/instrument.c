@@ -5,7 +5,9 @@
      .pmodel_probe   struct pm_probe_header, references, scopes, names
      .edited_text    the new code
      .pmodel_bundles which references share a record
-     .pmodel_traps   old addresses whose int3 stand for a jump */
+     .pmodel_traps   old addresses whose int3 stand for a jump
+     .pmodel_intervals   where intervals end, and what is called there */
+#include "binlift/cfg/cfg.h"
 #include "binlift/copy/private.h"
 #include "binlift/copy/write_elf.h"
 
@@ -86,6 +88,35 @@ static struct pm_probe_return *list_returns(const struct pm_lifted *lifted,
     return returns;
 }
 
+/* For the runtime: where intervals end, and what is called there; the texts stand behind the table,
+   which is AT in the segment.  *N_BYTES: of all.  Owned by the caller. */
+static uint8_t *list_interval_ends(const struct pm_lifted *lifted, const struct pm_new_code *made,
+                                   uint64_t segment, uint64_t at, size_t *n_bytes) {
+    struct pm_probe_interval *ends = pm_alloc(made->n_interval_ends, sizeof *ends);
+    char *texts = NULL;
+    size_t n_table = made->n_interval_ends * sizeof *ends, n_texts = 0;
+    for (size_t i = 0; i < made->n_interval_ends; i++) {
+        const struct pm_insn *insn = &lifted->insns[made->interval_ends[i].insn];
+        const char *name = pm_interval_callee(lifted, insn);
+        size_t length = strlen(name) + 1;
+        ends[i] = (struct pm_probe_interval){
+            (uint32_t)(made->interval_ends[i].address - segment),
+            (uint32_t)(insn->address + insn->length - lifted->text_low), at + n_table + n_texts};
+        texts = pm_realloc(texts, n_texts + length, 1);
+        memcpy(texts + n_texts, name, length);
+        n_texts += length;
+    }
+    *n_bytes = n_table + n_texts;
+    uint8_t *bytes = pm_alloc(*n_bytes + 1, 1);
+    if (n_table)
+        memcpy(bytes, ends, n_table);
+    if (n_texts)
+        memcpy(bytes + n_table, texts, n_texts);
+    free(ends);
+    free(texts);
+    return bytes;
+}
+
 static uint64_t new_landing(const void *context, uint64_t old) {
     const struct pm_new_code *made = context;
     size_t i = PM_LOWER_BOUND(made->n_landings, n, made->landings[n].old < old);
@@ -121,9 +152,13 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
                              end_of_table(&bundles)};
     struct table traps = {made->traps, made->n_traps, sizeof *made->traps, end_of_table(&accesses)};
     uint64_t address = pm_segment_address(&lifted->image);
+    struct table intervals = {.size = 1, .offset = end_of_table(&traps)};
+    uint8_t *interval_ends =
+        list_interval_ends(lifted, made, address, intervals.offset, &intervals.n);
+    intervals.items = interval_ends;
     struct pm_probe_return *moved_returns = list_returns(lifted, made, address);
     struct table returns = {moved_returns, made->n_returns, sizeof *moved_returns,
-                            end_of_table(&traps)};
+                            end_of_table(&intervals)};
     struct pm_new_unwinding unwinding = {0};
     uint64_t end = address + end_of_table(&returns);
     if (plan->unwinding) {
@@ -136,6 +171,7 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
         {".edited_text", n_descriptors, made->code_bytes, true},
         {".pmodel_bundles", bundles.offset, traps.offset - bundles.offset, false},
         {".pmodel_traps", traps.offset, traps.n * traps.size, false},
+        {".pmodel_intervals", intervals.offset, intervals.n, false},
         {".pmodel_returns", returns.offset, returns.n * returns.size, false},
         section_of(".gcc_except_table", &unwinding.exceptions, address),
         section_of(".eh_frame", &unwinding.frames, address),
@@ -158,11 +194,14 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
     put_table(&accesses, segment.bytes, &header->accesses, &header->n_accesses);
     put_table(&traps, segment.bytes, &header->traps, &header->n_traps);
     put_table(&returns, segment.bytes, &header->returns, &header->n_returns);
+    put_table(&intervals, segment.bytes, &header->intervals, &header->n_intervals);
+    header->n_intervals = (uint32_t)made->n_interval_ends;
     put_unwinding(&unwinding, &segment);
     bool written = pm_write_elf(&lifted->image, made->image, &segment, plan->options->runtime_path,
                                 out_path, err);
     free(segment.bytes);
     free(moved_returns);
+    free(interval_ends);
     pm_new_unwinding_release(&unwinding);
     return written;
 }
@@ -173,6 +212,7 @@ static void free_new_code(struct pm_new_code *made) {
     free(made->bundles);
     free(made->accesses);
     free(made->traps);
+    free(made->interval_ends);
     free(made->places);
     free(made->returns);
     free(made->landings);

@@ -302,12 +302,42 @@ static bool export_strides(const struct job *job, FILE *out, const struct pm_par
     return ok;
 }
 
+static bool export_intervals_of(const struct job *job, FILE *out, const struct pm_parameters *run,
+                                bool is_first, struct pm_error *err) {
+    struct pm_intervals *intervals = pm_store_intervals(job->store, run, PM_NONE, false, err);
+    bool ok = intervals && pm_intervals_fit(intervals, job->structure, err);
+    if (ok)
+        pm_export_intervals(out, job->structure, run, intervals, is_first, job->request->format);
+    if (!intervals && err->kind == PM_ERROR_NONE) {
+        char *size = pm_parameters_text(run);
+        pm_fail(err,
+                "the run%s%s has no intervals: measure it with `pmodel run --interval NAMES` into "
+                "another store",
+                *size ? " " : "", size);
+        free(size);
+    }
+    pm_intervals_free(intervals);
+    return ok;
+}
+
+static bool export_intervals(const struct job *job, FILE *out, const struct pm_parameters *runs,
+                             size_t n_runs, struct pm_error *err) {
+    bool ok = true;
+    pm_export_intervals_begin(out, job->request->format);
+    for (size_t i = 0; ok && i < n_runs; i++)
+        ok = export_intervals_of(job, out, &runs[i], i == 0, err);
+    pm_export_intervals_end(out, job->request->format);
+    return ok;
+}
+
 static bool export_runs(struct job *job, FILE *out, const struct pm_parameters *runs, size_t n_runs,
                         struct pm_error *err) {
     const struct pm_export_request *request = job->request;
     bool ok = true;
     if (request->strides)
         return export_strides(job, out, runs, n_runs, err);
+    if (request->intervals)
+        return export_intervals(job, out, runs, n_runs, err);
     job->export = pm_export_new(out, job->structure, request->format, request->carried);
     for (size_t i = 0; ok && i < n_runs; i++)
         ok = export_run(job, &runs[i], err);
@@ -367,26 +397,34 @@ static int check_predictions(const struct pm_export_request *request) {
 }
 
 static int check_measured(const struct pm_export_request *request) {
+    if (request->selecting.role || request->selecting.interval)
+        return pm_usage_error("export", "what was measured is of whole runs: --role and --interval "
+                                        "are for --callgrind, --folded and --extrap");
     if (request->on.n_machines || request->of)
         return pm_usage_error("export", "-m and --of are for --callgrind, --folded and --extrap");
     if (!request->histograms && (request->threads || request->shared))
         return pm_usage_error("export",
                               "--%s is of all threads together: it excludes --threads "
                               "and --shared",
-                              request->carried ? "carried" : "strides");
+                              request->carried   ? "carried"
+                              : request->strides ? "strides"
+                                                 : "intervals");
     if (request->strides && request->blocks.n)
         return pm_usage_error("export", "strides have no block size: --strides excludes --block");
+    if (request->intervals && (request->blocks.n || request->routines || request->groups))
+        return pm_usage_error("export", "--intervals is of all code, in counts: it excludes "
+                                        "--block, --routine and --group");
     if (request->threads && request->shared)
         return pm_usage_error("export", "--threads and --shared exclude each other");
     return 0;
 }
 
 static int check(const struct pm_export_request *request, const struct pm_command_line *line) {
-    if (request->histograms + request->carried + request->strides + request->callgrind +
-            request->folded + request->extrap !=
+    if (request->histograms + request->carried + request->strides + request->intervals +
+            request->callgrind + request->folded + request->extrap !=
         1)
         return pm_usage_error("export", "say what: one of --histograms, --carried, --strides, "
-                                        "--callgrind, --folded and --extrap");
+                                        "--intervals, --callgrind, --folded and --extrap");
     int status = is_of_predictions(request) ? check_predictions(request) : check_measured(request);
     if (status == 0 && (!request->store_path || line->n_arguments))
         status = pm_usage_error("export", "name one store with -s STORE");
@@ -402,6 +440,7 @@ int pm_cmd_export(int argc, char **argv) {
         PM_OPTION_FLAG("histograms", 0, &request.histograms),
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("strides", 0, &request.strides),
+        PM_OPTION_FLAG("intervals", 0, &request.intervals),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request.blocks),
         PM_OPTION_TEXT("routine", 0, &request.routines),
         PM_OPTION_TEXT("group", 0, &request.groups),
@@ -413,6 +452,7 @@ int pm_cmd_export(int argc, char **argv) {
         PM_OPTION_FLAG("extrap", 0, &request.extrap),
         PM_OPTION_TEXT("of", 0, &request.of),
         PM_OPTIONS_MACHINES(&request.on),
+        PM_OPTIONS_SELECTING(&request.selecting),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         {0},
     };

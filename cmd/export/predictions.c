@@ -62,9 +62,12 @@ bool pm_export_predictions_to(FILE *out, const struct pm_export_request *request
                               struct pm_error *err) {
     struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
     struct pm_program program = {0};
-    bool ok = store && pm_program_open(&program, store, err) &&
+    struct pm_selecting selecting = request->selecting;
+    bool ok = store && pm_select_in(store, &selecting, NULL, err) &&
+              pm_program_open(&program, store, err) &&
               (request->extrap ? export_runs(out, request, &program, err)
                                : export_size(out, request, &program, err));
+    pm_selecting_free(&selecting);
     pm_program_close(&program);
     pm_store_close(store);
     return ok;

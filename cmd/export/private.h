@@ -2,6 +2,7 @@
 #ifndef PM_CMD_EXPORT_PRIVATE_H
 #define PM_CMD_EXPORT_PRIVATE_H
 
+#include "cmd/selecting/selecting.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 
@@ -11,11 +12,12 @@ struct pm_export_request {
     struct pm_block_sizes blocks;    /* none: all */
     const char *routines, *groups;   /* NULL all */
     enum pm_report_format format;
-    bool histograms, carried, strides, threads, shared;
+    bool histograms, carried, strides, intervals, threads, shared;
     /* Predictions for other tools. */
     bool callgrind, folded, extrap;
     struct pm_machine_list on;
     struct pm_predict_options predict;
+    struct pm_selecting selecting;
     const char *of; /* of folded stacks: which figure; NULL: cycles */
 };
 

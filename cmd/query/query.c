@@ -187,7 +187,8 @@ int pm_cmd_query(int argc, char **argv) {
     if (status == 0) {
         struct query query = {.request = &request};
         struct pm_store *store = pm_store_open(request.store_path, PM_STORE_READ, &err);
-        bool ok = store && answer(&query, store, &err);
+        bool ok = store && pm_select_in(store, &request.selecting, &request.options, &err) &&
+                  answer(&query, store, &err);
         pm_store_close(store);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }

@@ -115,10 +115,17 @@ static void append_site(char **text, const struct pm_structure *structure,
         pm_append(text, ":%u", structure->blocks[block].line);
 }
 
+/* Is PATH the outermost call, in code that nobody knows, as that of `main`? */
+static bool is_start(const struct pm_structure *structure, const struct pm_call_paths *paths,
+                     uint32_t path) {
+    return paths->sites[path].parent == PM_NO_PATH &&
+           pm_call_path_block(structure, paths, path) == PM_NONE;
+}
+
 static void append_path(char **text, const struct pm_structure *structure,
                         const struct pm_call_paths *paths, uint32_t path) {
     uint32_t parent = paths->sites[path].parent;
-    if (parent != PM_NO_PATH) {
+    if (parent != PM_NO_PATH && !is_start(structure, paths, parent)) {
         append_path(text, structure, paths, parent);
         pm_append(text, " > ");
     }

@@ -109,7 +109,7 @@ bool pm_event_receives(const struct pm_event_kind *kind, int32_t *from) {
 static bool count_is_valid(const struct pm_communication *communication,
                            const struct pm_event_count *count) {
     const struct pm_event_kind *kind = &count->kind;
-    return count->n > 0 && kind->operation < PM_N_OPERATIONS &&
+    return kind->operation < PM_N_OPERATIONS &&
            (kind->path == PM_NO_PATH || kind->path < communication->paths.n_sites) &&
            kind->requests < communication->n_requests && kind->partner >= PM_UNKNOWN_PARTNER &&
            kind->source >= PM_UNKNOWN_PARTNER &&

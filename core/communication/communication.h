@@ -18,20 +18,7 @@
 
 #include "core/base/base.h"
 #include "core/call_paths/call_paths.h"
-#include "core/communication/operations.h"
-
-/* In place of a rank of the world. */
-enum {
-    PM_NO_PARTNER = -1,      /* the operation has none */
-    PM_NULL_PARTNER = -2,    /* MPI_PROC_NULL: nothing is sent or received */
-    PM_ANY_SOURCE = -3,      /* of a receive that was never completed */
-    PM_UNKNOWN_PARTNER = -4, /* of another world, or the library did not tell */
-};
-/* In place of a tag: there is none; of a receive of any tag that was never completed. */
-enum { PM_NO_TAG = -1, PM_ANY_TAG = -2 };
-/* In place of a number of bytes: of a receive that was never completed, or the library did not
-   tell. */
-#define PM_UNKNOWN_BYTES UINT64_MAX
+#include "core/mpi_operations.h"
 
 /* The same number in all processes of the run that are members of it. */
 struct pm_communicator {
@@ -59,7 +46,7 @@ struct pm_event_kind {
 struct pm_event_count {
     uint32_t process, thread;
     struct pm_event_kind kind;
-    uint64_t n;
+    uint64_t n; /* 0: only in the trace, whose place could not wait for what the event was */
 };
 
 /* Numbers of requests of one process, as small as can be: that of a request that is complete is

@@ -61,8 +61,7 @@ static char *column_list(struct merge *merge, const char *schema, const char *ta
         {"path", "INTEGER", "merged_path"},
         {"kind", "INTEGER", "merged_kind"},
     };
-    char *sql =
-        pm_sprintf("SELECT name, type FROM pragma_table_info('%s', '%s')", table, schema);
+    char *sql = pm_sprintf("SELECT name, type FROM pragma_table_info('%s', '%s')", table, schema);
     sqlite3_stmt *s = pm_store_prepare(merge->to, sql, merge->err);
     bool ok = s != NULL;
     char *list = pm_strdup("");
@@ -73,8 +72,8 @@ static char *column_list(struct merge *merge, const char *schema, const char *ta
             if (strcmp(name, maps[i][0]) == 0 && (!maps[i][1] || strcmp(type, maps[i][1]) == 0))
                 map = maps[i][2];
         if (map)
-            pm_append(&list, "%s(SELECT new FROM temp.%s WHERE old = t.\"%s\")",
-                      *list ? ", " : "", map, name);
+            pm_append(&list, "%s(SELECT new FROM temp.%s WHERE old = t.\"%s\")", *list ? ", " : "",
+                      map, name);
         else
             pm_append(&list, "%s%s\"%s\"", *list ? ", " : "", mapped ? "t." : "", name);
     }
@@ -160,10 +159,10 @@ static bool number_paths(struct merge *merge) {
         " SELECT (SELECT ifnull(max(id), 0) + 1 FROM main.call_path), ?2, module, return_address,"
         " scope, callee FROM other.call_path WHERE id = ?1";
     struct pm_store *to = merge->to;
-    sqlite3_stmt *s = pm_store_prepare(to, "SELECT id, parent FROM other.call_path ORDER BY id",
-                                       merge->err);
-    sqlite3_stmt *parent = pm_store_prepare(
-        to, "SELECT new FROM temp.merged_path WHERE old = ?", merge->err);
+    sqlite3_stmt *s =
+        pm_store_prepare(to, "SELECT id, parent FROM other.call_path ORDER BY id", merge->err);
+    sqlite3_stmt *parent =
+        pm_store_prepare(to, "SELECT new FROM temp.merged_path WHERE old = ?", merge->err);
     sqlite3_stmt *same = pm_store_prepare(
         to,
         "SELECT a.id FROM main.call_path AS a JOIN other.call_path AS b ON a.module = b.module"
@@ -237,8 +236,8 @@ static bool number_all(struct merge *merge) {
         if (ok && pm_store_next_row(merge->to, s, &ok, merge->err))
             table.sql = pm_store_column_text(s, 0);
         sqlite3_finalize(s);
-        ok = ok && (!table.sql || (make_table(merge, &table) &&
-                                   has_same_columns(merge, names[i]) && number[i](merge)));
+        ok = ok && (!table.sql || (make_table(merge, &table) && has_same_columns(merge, names[i]) &&
+                                   number[i](merge)));
         free(table.name);
         free(table.sql);
     }
@@ -281,8 +280,8 @@ static bool fail_differing(struct merge *merge, const char *size, const char *ow
     return pm_fail(merge->err,
                    "%s: its run of %s was measured with `%.*s`, those before with `%.*s`: runs of "
                    "one store have the same settings",
-                   merge->from, *size ? size : "the program", (int)m, m ? other : "",
-                   (int)n, n ? own : "");
+                   merge->from, *size ? size : "the program", (int)m, m ? other : "", (int)n,
+                   n ? own : "");
 }
 
 /* Each of the other store's runs has settings that a run here has, if there are any. */
@@ -321,7 +320,8 @@ static bool check_settings(struct merge *merge) {
     return ok;
 }
 
-/* ---- one store -------------------------------------------------------------------------------- */
+/* ---- one store --------------------------------------------------------------------------------
+ */
 
 static int64_t number_of(struct merge *merge, const char *sql) {
     sqlite3_stmt *s = pm_store_prepare(merge->to, sql, NULL);
@@ -431,7 +431,8 @@ static bool merge_one(struct merge *merge) {
     return ok;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- all of them ------------------------------------------------------------------------------
+ */
 
 /* PATH is where it is made; errors name the store as it will be called. */
 static bool merge_all(struct merge *merge, const char *path, const char *name, char *const *from,
@@ -441,13 +442,13 @@ static bool merge_all(struct merge *merge, const char *path, const char *name, c
         free(merge->to->path);
         merge->to->path = pm_strdup(name);
     }
-    bool ok = merge->to &&
-              pm_store_run_sql(merge->to,
-                               "CREATE TEMP TABLE merged_run (old INTEGER, new INTEGER);"
-                               "CREATE TEMP TABLE replaced_run (id INTEGER);"
-                               "CREATE TEMP TABLE merged_path (old INTEGER, new INTEGER);"
-                               "CREATE TEMP TABLE merged_kind (old INTEGER, new INTEGER);",
-                               merge->err);
+    bool ok =
+        merge->to && pm_store_run_sql(merge->to,
+                                      "CREATE TEMP TABLE merged_run (old INTEGER, new INTEGER);"
+                                      "CREATE TEMP TABLE replaced_run (id INTEGER);"
+                                      "CREATE TEMP TABLE merged_path (old INTEGER, new INTEGER);"
+                                      "CREATE TEMP TABLE merged_kind (old INTEGER, new INTEGER);",
+                                      merge->err);
     for (size_t i = 0; ok && i < n_from; i++) {
         merge->from = from[i];
         ok = merge_one(merge);

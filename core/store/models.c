@@ -149,8 +149,8 @@ static bool count_runs(struct pm_store *store, size_t *n_runs, size_t *n_cut_off
     return ok;
 }
 
-/* Are MODELS of the runs that are there now?  Of those that were cut off all are, or none. */
-static bool check_runs(struct pm_store *store, struct pm_model_set *models, struct pm_error *err) {
+bool pm_store_check_runs(struct pm_store *store, struct pm_model_set *models,
+                         struct pm_error *err) {
     size_t n_runs, n_cut_off, n_fitted = models->n_runs + models->n_runs_dropped;
     if (!count_runs(store, &n_runs, &n_cut_off, err))
         return false;
@@ -197,7 +197,7 @@ struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *er
             pm_model_set_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), err);
         if (!models) {
             pm_fail_in(err, "%s", store->path);
-        } else if (!check_runs(store, models, err)) {
+        } else if (!pm_store_check_runs(store, models, err)) {
             pm_model_set_free(models);
             models = NULL;
         }

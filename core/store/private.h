@@ -89,6 +89,11 @@ bool pm_store_take_selected_threads(struct pm_store *store, int64_t run, size_t 
    after an error. */
 char *pm_store_selection_text(struct pm_store *store, struct pm_error *err);
 
+/* models.c: are MODELS of the runs that are there now?  Of those that were cut off all are, or
+ * none.
+ */
+bool pm_store_check_runs(struct pm_store *store, struct pm_model_set *models, struct pm_error *err);
+
 /* dirty.c: stores by dirty distance, where there are any. */
 bool pm_store_put_dirty(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                         struct pm_error *err);

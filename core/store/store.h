@@ -81,6 +81,10 @@
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
      selected_models (selection TEXT PRIMARY KEY, made REAL, data BLOB)  the same of a part of
                 the runs (core/selection/selection.h)
+     message_models (selection TEXT PRIMARY KEY, made REAL, data BLOB)   as a pm_model_set
+     message_model (selection TEXT, number, path, operation TEXT, quantity TEXT, formula TEXT,
+                relative_error REAL, PRIMARY KEY (selection, number)) WITHOUT ROWID
+       (core/messages/messages.h; selection "": all ranks added up)
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
    A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
@@ -101,6 +105,7 @@
 #include "core/communication/communication.h"
 #include "core/call_paths/call_paths.h"
 #include "core/intervals/intervals.h"
+#include "core/messages/messages.h"
 #include "core/model.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
@@ -366,8 +371,8 @@ bool pm_store_put_file_times(struct pm_store *store, const struct pm_parameters 
 bool pm_store_file_times(struct pm_store *store, const struct pm_parameters *parameters,
                          struct pm_file_times *times, struct pm_error *err);
 
-/* Joins the runs of the stores FROM in the store TO, which is made if it is not there; all of them or
-   none.  Of runs of one size the newest stays.  What happened, a sentence a store, goes to SAY.
+/* Joins the runs of the stores FROM in the store TO, which is made if it is not there; all of them
+   or none.  Of runs of one size the newest stays.  What happened, a sentence a store, goes to SAY.
    Errors: a store of another program, of other settings, of another version; the first difference
    is named. */
 bool pm_store_merge(const char *to, char *const *from, size_t n_from,
@@ -379,5 +384,11 @@ bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *mode
 /* NULL without error text if fit has not run; with one where runs were added after it.  How many of
    their runs were cut off is counted in them. */
 struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err);
+
+/* Models of messages of what is selected; those that are there already are replaced. */
+bool pm_store_put_message_models(struct pm_store *store, const struct pm_message_models *messages,
+                                 struct pm_error *err);
+/* NULL without error text if there are none. */
+struct pm_message_models *pm_store_message_models(struct pm_store *store, struct pm_error *err);
 
 #endif

@@ -216,7 +216,7 @@ void pm_fit_totals(struct pm_partition *p, const struct pm_histogram *const *his
     }
     pm_series_fit(p->series, cold, PM_SERIES_COUNT, &model->cold);
     pm_series_fit(p->series, accesses, PM_SERIES_COUNT, &model->accesses);
-    model->store_share = all > 0 ? stores / all : 0;
+    model->store_share = all > 0 ? fmin(1, stores / all) : 0; /* rounded, of means */
 }
 
 /* A segment with reuses of which is only known that they are beyond the bound is there as a whole.

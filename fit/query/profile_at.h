@@ -72,6 +72,11 @@ struct pm_profile *pm_program_interpolate(const struct pm_program *program,
 /* True if RUN has every value that WANTED names. */
 bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted);
 
+/* The run whose parameters are nearest to AT by their ratios, of those that came to their end if
+   one did; of two as near the larger one. */
+const struct pm_parameters *pm_nearest_run(const struct pm_program *program,
+                                           const struct pm_parameters *at);
+
 /* True if runs like KNOWN have all parameters that WANTED names; else the sentence says which there
    are. */
 bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm_parameters *wanted,

@@ -139,9 +139,8 @@ static double distance(const struct pm_parameters *run, const struct pm_paramete
     return sum;
 }
 
-/* Of two as near the later one, which is the larger. */
-static const struct pm_parameters *nearest_run(const struct pm_program *program,
-                                               const struct pm_parameters *at) {
+const struct pm_parameters *pm_nearest_run(const struct pm_program *program,
+                                           const struct pm_parameters *at) {
     const struct pm_parameters *nearest = NULL;
     for (int whole = 1; whole >= 0 && !nearest; whole--)
         for (size_t i = 0; i < program->n_runs; i++)
@@ -171,15 +170,17 @@ static bool is_one_process(const struct pm_streams *threads) {
 bool pm_program_add_threads(const struct pm_program *program, struct pm_profile *profile,
                             struct pm_error *err) {
     struct split split = {.program = program};
+    const struct pm_selection selection = pm_store_selection(program->store);
+    bool is_selected = !pm_selection_is_all(&selection);
     const struct pm_parameters *run =
-        profile->predicted ? nearest_run(program, &profile->parameters) : &profile->parameters;
+        profile->predicted ? pm_nearest_run(program, &profile->parameters) : &profile->parameters;
     bool ok = pm_store_thread_edges(program->store, run, program->structure->n_edges,
                                     &split.threads, err);
     if (ok && split.threads.n_counts > 1 && is_one_process(&split.threads)) {
         add_up(&split);
         for (size_t t = 0; t < split.threads.n_counts; t++)
             *PM_PUSH(profile, threads) = profile_of_thread(&split, profile, t);
-        if (profile->predicted)
+        if (profile->predicted || is_selected)
             profile->threads_as = pm_parameters_text(run);
         else
             ok = read_histograms(&split, profile, err);

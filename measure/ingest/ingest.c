@@ -28,6 +28,8 @@ struct sums {
     struct pm_skipped_accesses stopped;
     struct pm_run_strides strides; /* goes to the profile */
     struct pm_profile_sums blocks;
+    struct pm_interval_sums *intervals;
+    struct pm_communication_sums *communication;
     bool *loaded; /* per module: in at least one process */
     struct pm_ingested *result;
 };
@@ -69,8 +71,10 @@ static void add_frames(struct sums *sums, const struct pm_raw *raw,
     for (size_t i = 0; i < raw->n_frames; i++)
         for (size_t f = 0; f < raw->frames[i].n_frames; f++) {
             const struct pm_raw_frame *frame = &raw->frames[i].frames[f];
-            *PM_PUSH(sums, open_calls) = (struct pm_open_call){
-                places[raw->frames[i].module]->module, frame->return_address, frame->count};
+            *PM_PUSH(sums, open_calls) =
+                (struct pm_open_call){.module = places[raw->frames[i].module]->module,
+                                      .return_address = frame->return_address,
+                                      .count = frame->count};
         }
 }
 
@@ -183,6 +187,10 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
              pm_ingest_dirty(sums->result->profile, raw, places, path, err) &&
              pm_ingest_block_profile(&sums->blocks, raw, places, path, err) &&
+             pm_ingest_communication(sums->communication, raw, places, sums->result->n_processes,
+                                     path, err) &&
+             pm_ingest_intervals(sums->intervals, raw, places, sums->result->n_processes, path,
+                                 err) &&
              (!sums->result->patterns ||
               pm_ingest_patterns(sums->result->patterns, raw, places, path, err));
         sums->result->n_threads += (uint32_t)raw->n_threads;
@@ -374,15 +382,20 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
         .block_sizes = block_sizes,
         .n_block_sizes = n_block_sizes,
         .blocks = {.structure = structure},
+        .intervals = pm_interval_sums_new(copies),
+        .communication = pm_communication_sums_new(),
         .result = ingested,
     };
     bool ok = pm_add_raw_files(folder, "measurement", with_checkpoints, add_file, &sums, err);
+    ingested->communication = pm_communication_sums_end(sums.communication, &ingested->notes);
     if (ok) {
         pm_streams_order(&ingested->streams);
         make_profile(&sums, at);
         pm_ingest_ranks_end(ingested, &sums.odd_ranks, structure, rank_tolerance);
         ingested->blocks = pm_profile_sums_end(&sums.blocks, ingested->profile->edge_counts);
         ingested->n_served = sums.blocks.n_served;
+        ingested->intervals = pm_interval_sums_end(sums.intervals, ingested->profile,
+                                                   ingested->inexact, &ingested->notes);
         note_endings(&sums);
         note_irregularities(&sums);
         note_skipped(&sums);
@@ -396,6 +409,7 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
     free(sums.threads);
     pm_run_strides_free(&sums.strides);
     pm_profile_sums_free(&sums.blocks);
+    pm_interval_sums_free(sums.intervals);
     free(sums.open_calls);
     free(sums.first_open_calls);
     free(sums.loaded);
@@ -409,6 +423,8 @@ void pm_ingested_free(struct pm_ingested *ingested) {
     pm_ranks_free(&ingested->ranks);
     free(ingested->missing_ranks);
     pm_run_patterns_free(ingested->patterns);
+    pm_intervals_free(ingested->intervals);
+    pm_communication_free(ingested->communication);
     pm_block_profile_free(ingested->blocks);
     free(ingested->inexact);
     free(ingested->notes);

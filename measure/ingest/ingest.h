@@ -5,6 +5,8 @@
 #include "core/base/base.h"
 #include "core/block_profile/block_profile.h"
 #include "core/builds/builds.h"
+#include "core/communication/communication.h"
+#include "core/intervals/intervals.h"
 #include "core/profile.h"
 #include "core/ranks/ranks.h"
 #include "core/reuse_patterns.h"
@@ -15,6 +17,7 @@ struct pm_ingested {
     struct pm_profile *profile;       /* without histograms; owned */
     struct pm_streams streams;        /* these, in order; owned */
     struct pm_run_patterns *patterns; /* NULL unless they were measured; owned */
+    struct pm_intervals *intervals;   /* likewise */
     struct pm_block_profile *blocks; /* of basic blocks, without levels, and in place of misses what
                                         each served; NULL unless it was measured; owned */
     uint32_t n_served;
@@ -24,9 +27,10 @@ struct pm_ingested {
     uint32_t n_checkpoints; /* of which only what they had written before their end is there */
     int signal;             /* that ended one of them; 0: none, or not known */
     double accesses;        /* of one block size, by all threads */
-    struct pm_ranks ranks;  /* none: it was no MPI program; owned */
-    char *missing_ranks;    /* "7": of which there is no raw file; NULL: none are; owned */
-    char *notes;            /* sentences, one a line; NULL none; owned */
+    struct pm_communication *communication; /* NULL: it was not traced; owned */
+    struct pm_ranks ranks;                  /* none: it was no MPI program; owned */
+    char *missing_ranks; /* "7": of which there is no raw file; NULL: none are; owned */
+    char *notes;         /* sentences, one a line; NULL none; owned */
 };
 
 /* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules

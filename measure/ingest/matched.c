@@ -1,7 +1,7 @@
 /* The result of one build of a program in the numbers of another. */
 #include <stdlib.h>
 
-#include "measure/ingest/ingest.h"
+#include "measure/ingest/private.h"
 #include "measure/raw/raw.h"
 
 /* What the run did in all, as its profile has it: the sum over threads. */
@@ -34,6 +34,8 @@ void pm_ingested_match(const struct pm_structure *from, const struct pm_structur
     bool *inexact = pm_match_inexact(match, ingested->inexact);
     free(ingested->inexact);
     ingested->inexact = inexact;
+    if (ingested->communication)
+        pm_communication_of_other_build(ingested->communication, &ingested->notes);
     char *note = pm_build_differences_sentence(differences);
     if (note)
         pm_add_note(&ingested->notes, note);

@@ -2,6 +2,7 @@
 #ifndef PM_INGEST_PRIVATE_H
 #define PM_INGEST_PRIVATE_H
 
+#include "core/communication/communication.h"
 #include "core/profile.h"
 #include "measure/ingest/ingest.h"
 #include "measure/raw/raw.h"
@@ -51,6 +52,41 @@ bool pm_ingest_block_profile(struct pm_profile_sums *sums, const struct pm_raw *
 struct pm_block_profile *pm_profile_sums_end(struct pm_profile_sums *sums,
                                              const double *edge_counts);
 void pm_profile_sums_free(struct pm_profile_sums *sums); /* what it owns */
+
+/* Intervals of a run while its files are read. */
+struct pm_interval_sums {
+    const struct pm_copies *copies;
+    struct pm_intervals *intervals; /* NULL: none yet */
+    struct pm_edge_solver *solver;  /* likewise */
+    bool *inexact;                  /* per routine: in one row at least */
+};
+struct pm_interval_sums *pm_interval_sums_new(const struct pm_copies *copies);
+void pm_interval_sums_free(struct pm_interval_sums *sums); /* NULL: none */
+/* Adds those of RAW, of the process with ordinal PROCESS, and takes their histograms out of it. */
+bool pm_ingest_intervals(struct pm_interval_sums *sums, struct pm_raw *raw,
+                         const struct pm_module_place *const *places, uint32_t process,
+                         const char *path, struct pm_error *err);
+/* The intervals, owned by the caller; NULL: there were none.  NOTES gets what is not as it should
+   be beside the run's PROFILE and INEXACT routines. */
+struct pm_intervals *pm_interval_sums_end(struct pm_interval_sums *sums,
+                                          const struct pm_profile *profile, const bool *inexact,
+                                          char **notes);
+
+/* RAW's call paths, which are added to PATHS, as those of PATHS; the caller frees (intervals.c). */
+uint32_t *pm_ingest_paths(struct pm_call_paths *paths, const struct pm_raw *raw,
+                          const struct pm_module_place *const *places);
+
+/* Communication of all processes. */
+struct pm_communication_sums;
+struct pm_communication_sums *pm_communication_sums_new(void);
+bool pm_ingest_communication(struct pm_communication_sums *sums, const struct pm_raw *raw,
+                             const struct pm_module_place *const *places, uint32_t process,
+                             const char *path, struct pm_error *err);
+/* What was added, owned by the caller; NULL: no process traced any.  SUMS is freed. */
+struct pm_communication *pm_communication_sums_end(struct pm_communication_sums *sums,
+                                                   char **notes);
+/* Of a build whose numbers are not the store's. */
+void pm_communication_of_other_build(struct pm_communication *communication, char **notes);
 
 /* Adds what RAW's threads did while measuring was off. */
 void pm_skipped_add_stopped(struct pm_skipped_accesses *stopped, const struct pm_raw *raw);

@@ -7,7 +7,6 @@
 #include "measure/command/command.h"
 #include "measure/launchers/private.h"
 
-
 /* ---- submitting ------------------------------------------------------------------------------ */
 
 /* The id is the first word of what the submitting command printed, up to a `;`. */
@@ -46,8 +45,12 @@ static char *submit_command(const struct pm_jobs *jobs, const char *folder, cons
                       ? pm_fill_in(launcher->limit, &of_limit, 1, launcher->path, err)
                       : pm_strdup("");
     const struct pm_filling fillings[] = {
-        {"FOLDER", quoted_folder}, {"SCRIPT", quoted_script},      {"LAST", last_text},
-        {"JOBS", n_text},          {"LIMIT", limit ? limit : ""}, {"OPTIONS", options ? options : ""},
+        {"FOLDER", quoted_folder},
+        {"SCRIPT", quoted_script},
+        {"LAST", last_text},
+        {"JOBS", n_text},
+        {"LIMIT", limit ? limit : ""},
+        {"OPTIONS", options ? options : ""},
         {"NAME", "pmodel"},
     };
     char *command = limit ? pm_fill_in(launcher->submit, fillings,

@@ -62,7 +62,7 @@ char *pm_job_describe(const struct pm_launch *launch, bool spans_nodes, struct p
         pm_sheet_add(&sheet, "original", "%s", file->original);
         pm_sheet_add(&sheet, "copy", "%s", file->instrumented);
         pm_sheet_add(&sheet, "hashes", "%016llx %016llx", (unsigned long long)original,
-                       (unsigned long long)copy);
+                     (unsigned long long)copy);
     }
     for (size_t i = 0; launch->environment[i]; i++)
         pm_sheet_add(&sheet, "environment", "%s", launch->environment[i]);

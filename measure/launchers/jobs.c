@@ -51,9 +51,7 @@ static bool lock_folder(struct pm_jobs *jobs, struct pm_error *err) {
     return ok;
 }
 
-static bool is_number(const char *text) {
-    return *text && !text[strspn(text, "0123456789")];
-}
+static bool is_number(const char *text) { return *text && !text[strspn(text, "0123456789")]; }
 
 /* Names of folders in FOLDER that are numbers, ascending; NULL at the end. */
 static char **numbers_in(const char *folder) {
@@ -200,8 +198,7 @@ bool pm_jobs_span_nodes(const struct pm_jobs *jobs) { return jobs->launcher != N
 
 bool pm_jobs_have_no_room(const struct pm_jobs *jobs) {
     struct statvfs status;
-    return statvfs(jobs->folder, &status) == 0 &&
-           status.f_bavail * status.f_frsize < LITTLE_ROOM;
+    return statvfs(jobs->folder, &status) == 0 && status.f_bavail * status.f_frsize < LITTLE_ROOM;
 }
 
 /* ---- the copies ------------------------------------------------------------------------------ */
@@ -262,9 +259,9 @@ bool pm_jobs_share(struct pm_jobs *jobs, const struct pm_copy *files, size_t n_f
     *shared = pm_alloc(n_files, sizeof **shared);
     for (size_t i = 0; i < n_files; i++) {
         struct pm_copy *to = &(*shared)[i];
-        *to = (struct pm_copy){
-            .original = pm_strdup(files[i].original),
-            .instrumented = pm_sprintf("%s/%s", parent, files[i].instrumented + common)};
+        *to = (struct pm_copy){.original = pm_strdup(files[i].original),
+                               .instrumented =
+                                   pm_sprintf("%s/%s", parent, files[i].instrumented + common)};
         ok = ok && make_folders(parent, to->instrumented, err) &&
              (access(to->instrumented, X_OK) == 0 ||
               copy_to(files[i].instrumented, to->instrumented, err));
@@ -343,7 +340,8 @@ static bool make_job_folder(struct pm_job *job, const char *submission, size_t i
                             struct pm_error *err) {
     job->folder = pm_sprintf("%s/%zu", submission, index);
     char *path = pm_sprintf("%s/job", job->folder);
-    bool ok = pm_make_folder(job->folder, err) && pm_put_file_whole(path, job->description, false, err);
+    bool ok =
+        pm_make_folder(job->folder, err) && pm_put_file_whole(path, job->description, false, err);
     free(path);
     return ok;
 }

@@ -96,18 +96,12 @@ static bool take(cfg_t *cfg, struct pm_launcher *launcher) {
 
 static bool parse(const char *text, struct pm_launcher *launcher) {
     cfg_opt_t options[] = {
-        CFG_STR("submit", 0, CFGF_NODEFAULT),
-        CFG_STR("poll", 0, CFGF_NODEFAULT),
-        CFG_STR("cancel", 0, CFGF_NODEFAULT),
-        CFG_STR("index", 0, CFGF_NODEFAULT),
-        CFG_STR("job", 0, CFGF_NODEFAULT),
-        CFG_STR("limit", 0, CFGF_NODEFAULT),
-        CFG_STR_LIST("needs", 0, CFGF_NODEFAULT),
-        CFG_STR_LIST("ended", 0, CFGF_NODEFAULT),
-        CFG_INT("most", 1000, CFGF_NONE),
-        CFG_INT("interval", 5, CFGF_NONE),
-        CFG_INT("settle", 10, CFGF_NONE),
-        CFG_END(),
+        CFG_STR("submit", 0, CFGF_NODEFAULT),     CFG_STR("poll", 0, CFGF_NODEFAULT),
+        CFG_STR("cancel", 0, CFGF_NODEFAULT),     CFG_STR("index", 0, CFGF_NODEFAULT),
+        CFG_STR("job", 0, CFGF_NODEFAULT),        CFG_STR("limit", 0, CFGF_NODEFAULT),
+        CFG_STR_LIST("needs", 0, CFGF_NODEFAULT), CFG_STR_LIST("ended", 0, CFGF_NODEFAULT),
+        CFG_INT("most", 1000, CFGF_NONE),         CFG_INT("interval", 5, CFGF_NONE),
+        CFG_INT("settle", 10, CFGF_NONE),         CFG_END(),
     };
     cfg_t *cfg = cfg_init(options, CFGF_NONE);
     if (!cfg)

@@ -19,9 +19,9 @@ void pm_sheet_add(struct pm_sheet *sheet, const char *name, const char *format, 
 /* The first text of that name; NULL: there is none. */
 const char *pm_sheet_find(const struct pm_sheet *sheet, const char *name);
 double pm_sheet_number(const struct pm_sheet *sheet, const char *name); /* 0: none */
-char *pm_sheet_text(const struct pm_sheet *sheet); /* owned by the caller */
+char *pm_sheet_text(const struct pm_sheet *sheet);                      /* owned by the caller */
 bool pm_sheet_parse(const char *text, const char *path, struct pm_sheet *sheet,
-                      struct pm_error *err);
+                    struct pm_error *err);
 bool pm_sheet_read(const char *path, struct pm_sheet *sheet, struct pm_error *err);
 void pm_sheet_free(struct pm_sheet *sheet);
 
@@ -89,7 +89,7 @@ struct pm_jobs {
     struct pm_local *local;       /* its processes */
     char *folder, *pmodel;        /* pmodel: its own file */
     int lock;
-    bool is_ours; /* the folder: it is locked, and what is in it is known */
+    bool is_ours;                    /* the folder: it is locked, and what is in it is known */
     PM_ARRAY(struct pm_job *, list); /* owned */
     unsigned last_number;            /* of a submission */
     bool has_complained;             /* that the queue does not answer */

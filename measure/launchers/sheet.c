@@ -67,7 +67,7 @@ static void unescape(char *text) {
 }
 
 bool pm_sheet_parse(const char *text, const char *path, struct pm_sheet *sheet,
-                      struct pm_error *err) {
+                    struct pm_error *err) {
     *sheet = (struct pm_sheet){0};
     while (*text && strcmp(text, last_line) != 0) {
         size_t length = strcspn(text, "\n"), name = strcspn(text, " \n");

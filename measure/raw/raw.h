@@ -82,6 +82,41 @@ struct pm_raw_rank { /* of a process of an MPI program */
     char host[PM_RAW_HOST_SIZE];
 };
 
+struct pm_raw_path {
+    struct pm_raw_call_site site; /* its module is an index in pm_raw.modules */
+    char *callee;                 /* "" not known; NULL of path 0; owned */
+};
+
+struct pm_raw_interval_row { /* of one thread */
+    uint64_t thread;
+    struct pm_raw_interval head;
+    struct pm_raw_interval_count *counts; /* head.n_counts; owned */
+    struct pm_raw_interval_frame *frames; /* head.n_frames; owned */
+};
+
+struct pm_raw_interval_part { /* of a group's histogram */
+    struct pm_raw_interval_head of;
+    struct pm_raw_histogram histogram;
+};
+
+struct pm_raw_communicator { /* in the order of their numbers */
+    uint32_t made_by;
+    PM_ARRAY(int32_t, members); /* ranks of the world; owned */
+    PM_ARRAY(int32_t, remote);
+};
+
+struct pm_raw_request_list {
+    PM_ARRAY(uint32_t, numbers); /* owned */
+};
+
+struct pm_raw_communication { /* of one thread */
+    uint64_t thread, n_lost;
+    PM_ARRAY(struct pm_raw_event, events); /* owned */
+    uint64_t n_traced, n_cut;              /* events that the sequences stand for; after them */
+    PM_ARRAY(uint32_t, sequences);         /* none: there is no trace; owned */
+    PM_ARRAY(struct pm_raw_trace_node, nodes);
+};
+
 struct pm_raw_skipped { /* by one thread, while measuring was off */
     uint64_t thread, loads, stores, n_stops;
 };
@@ -123,6 +158,13 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(struct pm_raw_samples, samples);
+    PM_ARRAY(struct pm_raw_path, paths); /* the first one is none; or there are none at all */
+    PM_ARRAY(struct pm_raw_interval_row, intervals); /* the rows of a thread together */
+    PM_ARRAY(struct pm_raw_interval_part, interval_parts);
+    bool has_communication; /* it was traced, even if there was none */
+    PM_ARRAY(struct pm_raw_communicator, communicators);
+    PM_ARRAY(struct pm_raw_request_list, requests); /* the first one is empty, or there are none */
+    PM_ARRAY(struct pm_raw_communication, communication);
     PM_ARRAY(struct pm_raw_skipped, skipped); /* at most one a thread */
     struct pm_raw_rank rank;                  /* size 0: it is none */
     PM_ARRAY(struct pm_raw_strides, strides);

@@ -1,7 +1,7 @@
 /* Reads raw files; see raw.h.  Checks come in this order: magic, version, length, checksum,
    then each section.  After the checksum a fault is not the disk's, but every count is checked all
    the same before anything is allocated or indexed by it. */
-#include "measure/raw/raw.h"
+#include "measure/raw/sections.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ static bool head_is_valid(const struct pm_raw *raw, const struct pm_raw_histogra
            (head->at_least != 0 || (head->beyond_loads == 0 && head->beyond_stores == 0));
 }
 
-static bool take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
+bool pm_raw_take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
                            struct pm_reader *in) {
     struct pm_raw_histogram_head head;
     const void *bytes = pm_take(in, sizeof head);
@@ -142,7 +142,7 @@ static bool take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *hi
 }
 
 static bool read_histogram(struct pm_raw *raw, struct pm_reader *in) {
-    return take_histogram(raw, PM_PUSH(raw, histograms), in);
+    return pm_raw_take_histogram(raw, PM_PUSH(raw, histograms), in);
 }
 
 static bool has_loads(const struct pm_histogram *histogram) {
@@ -154,14 +154,14 @@ static bool has_loads(const struct pm_histogram *histogram) {
 
 static bool read_dirty(struct pm_raw *raw, struct pm_reader *in) {
     struct pm_raw_histogram *dirty = PM_PUSH(raw, dirty);
-    return take_histogram(raw, dirty, in) && !has_loads(&dirty->histogram) &&
+    return pm_raw_take_histogram(raw, dirty, in) && !has_loads(&dirty->histogram) &&
            dirty->histogram.at_least == 0 && dirty->histogram.sample == 1;
 }
 
 static bool read_carried(struct pm_raw *raw, struct pm_reader *in) {
     struct pm_raw_carried *carried = PM_PUSH(raw, carried);
     const struct pm_raw_carried_head *head = pm_take(in, sizeof *head);
-    if (!head || !take_histogram(raw, &carried->reuses, in))
+    if (!head || !pm_raw_take_histogram(raw, &carried->reuses, in))
         return false;
     const struct pm_histogram *histogram = &carried->reuses.histogram;
     memcpy(&carried->by, head, sizeof *head);
@@ -501,6 +501,27 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
     case PM_RAW_RANK:
         valid = read_rank(raw, &in);
         break;
+    case PM_RAW_PATHS:
+        valid = pm_raw_read_paths(raw, &in);
+        break;
+    case PM_RAW_INTERVALS:
+        valid = pm_raw_read_intervals(raw, &in);
+        break;
+    case PM_RAW_INTERVAL_HISTOGRAM:
+        valid = pm_raw_read_interval_histogram(raw, &in);
+        break;
+    case PM_RAW_COMMUNICATORS:
+        valid = pm_raw_read_communicators(raw, &in);
+        break;
+    case PM_RAW_REQUESTS:
+        valid = pm_raw_read_requests(raw, &in);
+        break;
+    case PM_RAW_COMMUNICATION:
+        valid = pm_raw_read_communication(raw, &in);
+        break;
+    case PM_RAW_TRACE:
+        valid = pm_raw_read_trace(raw, &in);
+        break;
     case PM_RAW_NOTE:
         valid = read_note(raw, &in);
         break;
@@ -623,6 +644,8 @@ void pm_raw_free(struct pm_raw *raw) {
         free(raw->masked[i].lanes);
     free(raw->profiles);
     free(raw->masked);
+    pm_raw_free_intervals(raw);
+    pm_raw_free_communication(raw);
     for (size_t i = 0; i < raw->n_notes; i++)
         free(raw->notes[i]);
     free(raw->modules);

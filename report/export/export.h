@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/histogram.h"
+#include "core/intervals/intervals.h"
 #include "core/parameters.h"
 #include "core/prediction.h"
 #include "core/profile.h"
@@ -42,6 +43,14 @@ void pm_export_begin_run(struct pm_export *export, const struct pm_export_run *r
 void pm_export_add(struct pm_export *export, const struct pm_export_histogram *item);
 void pm_export_end_run(struct pm_export *export);
 void pm_export_end(struct pm_export *export); /* ends the document and frees EXPORT */
+
+/* Intervals of runs, one run after the other, between a begin and an end (export_intervals.c).
+   IS_FIRST: no run came before. */
+void pm_export_intervals_begin(FILE *out, enum pm_report_format format);
+void pm_export_intervals(FILE *out, const struct pm_structure *structure,
+                         const struct pm_parameters *at, const struct pm_intervals *intervals,
+                         bool is_first, enum pm_report_format format);
+void pm_export_intervals_end(FILE *out, enum pm_report_format format);
 
 /* The strides (core/strides/strides.h) of the references of the groups that are CHOSEN (n_groups
    flags), for each of N runs (export_strides.c). */

@@ -3,6 +3,7 @@
 
 #include "core/probe_abi.h"
 #include "runtime/analyser/analyser.h"
+#include "runtime/intervals/intervals.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
@@ -12,7 +13,7 @@
 
 bool pm_wants_events(void) {
     const struct pmodel_handler *handler = pm_process_handler;
-    return pm_modules_have_markers || pm_analyser_carries ||
+    return pm_modules_have_markers || pm_analyser_carries || pm_intervals_are_kept ||
            (handler && pm_modules_have_events &&
             (handler->enter || handler->leave || handler->interval_end || handler->counters));
 }

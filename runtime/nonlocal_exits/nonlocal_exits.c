@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/raw_file.h"
+#include "runtime/intervals/intervals.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
@@ -64,8 +65,12 @@ static struct item *find_item(uint64_t key) {
     return NULL;
 }
 
-static void add(uint64_t key, enum pm_activation_event event, int64_t count) {
+static void add(struct pm_thread *thread, uint64_t key, enum pm_activation_event event,
+                int64_t count) {
     struct item *item = find_item(key);
+    pm_intervals_note_exit(thread, (uint32_t)(key >> ADDRESS_BITS) - 1,
+                           key & ((UINT64_C(1) << ADDRESS_BITS) - 1),
+                           event == PM_ACTIVATION_RESUMED, count);
     if (item)
         __atomic_fetch_add(event == PM_ACTIVATION_LEFT ? &item->left : &item->resumed, count,
                            __ATOMIC_RELAXED);
@@ -85,13 +90,13 @@ static void note_interrupted(uint64_t address) {
             pm_note_add(PM_NOTE_LOST_FRAMES, 1);
 }
 
-void pm_exits_note_frame(const struct pm_call_frame *frame, enum pm_activation_event event,
-                         int64_t count) {
+void pm_exits_note_frame(struct pm_thread *thread, const struct pm_call_frame *frame,
+                         enum pm_activation_event event, int64_t count) {
     uint64_t key;
     if (frame->interrupted)
         note_interrupted(pm_call_frame_rip(frame));
     else if (find_key(pm_call_frame_rip(frame), &key))
-        add(key, event, count);
+        add(thread, key, event, count);
 }
 
 /* ---- walks ----------------------------------------------------------------------------------- */
@@ -140,7 +145,7 @@ void pm_exits_note_open(enum pm_activation_event event, int64_t count) {
     pm_modules_scan(); /* a frame may be of one that was loaded since */
     begin(&frame);
     for (int n = 0; n < DEEPEST_WALK && result == PM_UNWIND_FRAME; n++) {
-        pm_exits_note_frame(&frame, event, count);
+        pm_exits_note_frame(pm_current_thread(), &frame, event, count);
         if (!leave_slow_path(&frame))
             result = pm_unwind_step(&frame);
     }
@@ -156,7 +161,7 @@ static bool note_jump(struct pm_call_frame *frame, uint64_t stack, uint64_t n_ha
             n_handlers--;
         if (n_handlers == 0 && pm_call_frame_stack(frame) > stack)
             return true;
-        pm_exits_note_frame(frame, PM_ACTIVATION_LEFT, 1);
+        pm_exits_note_frame(pm_current_thread(), frame, PM_ACTIVATION_LEFT, 1);
         enum pm_unwind_result result = pm_unwind_step(frame);
         if (result != PM_UNWIND_FRAME)
             return result == PM_UNWIND_END;

@@ -92,7 +92,7 @@ static bool stack_is_foreign(const struct place *place) {
 }
 
 /* False if what the thread is in cannot be found out. */
-static bool note_thread(const struct pm_thread *thread, int *pauses) {
+static bool note_thread(struct pm_thread *thread, int *pauses) {
     struct place place, again;
     struct pm_call_frame frames[MOST_FRAMES];
     unsigned n = 0;
@@ -109,7 +109,7 @@ static bool note_thread(const struct pm_thread *thread, int *pauses) {
     if (find_place(thread, &again) != WAITS || again.stack != place.stack || again.rip != place.rip)
         return false;
     for (unsigned i = 0; i < n; i++)
-        pm_exits_note_frame(&frames[i], PM_ACTIVATION_LEFT, 1);
+        pm_exits_note_frame(thread, &frames[i], PM_ACTIVATION_LEFT, 1);
     return true;
 }
 
@@ -117,7 +117,7 @@ void pm_exits_note_other_threads(void) {
     int pauses = MOST_PAUSES;
     const struct pm_thread *current = pm_current_thread();
     for (uint32_t i = 0; i < pm_n_threads; i++) {
-        const struct pm_thread *thread = pm_threads[i];
+        struct pm_thread *thread = pm_threads[i];
         if (thread && thread != current && thread->in_use && !thread->stopped &&
             !note_thread(thread, &pauses))
             pm_note_add(PM_NOTE_LOST_THREADS, 1);

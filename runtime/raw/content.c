@@ -6,6 +6,9 @@
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
 #include "runtime/bounds/bounds.h"
+#include "runtime/call_paths/call_paths.h"
+#include "runtime/communication/communication.h"
+#include "runtime/intervals/intervals.h"
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
@@ -50,8 +53,14 @@ static void add_counters(struct pm_raw_builder *builder, uint32_t module,
     pm_raw_section_begin(builder, PM_RAW_COUNTERS);
     pm_raw_add_u64(builder, module);
     pm_raw_add_u64(builder, thread->number);
-    uint32_t first = header->first_counter, end = first + header->n_counters;
-    for (uint32_t i = first; (i = pm_thread_next_counted(thread, i, end)) < end; i++) {
+    uint32_t first = header->first_counter, end = first + header->n_counters, n_taken;
+    const uint64_t *taken = pm_intervals_counts(thread, &n_taken);
+    for (uint32_t i = first; taken && i < end && i < n_taken; i++) {
+        struct pm_raw_count count = {i - first, taken[i]};
+        if (count.count)
+            pm_raw_add(builder, &count, sizeof count);
+    }
+    for (uint32_t i = first; !taken && (i = pm_thread_next_counted(thread, i, end)) < end; i++) {
         struct pm_raw_count count = {i - first, pm_thread_count(thread, i)};
         pm_raw_add(builder, &count, sizeof count);
     }
@@ -351,6 +360,7 @@ static void add_notes(struct pm_raw_builder *builder) {
 
 void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
     pm_analyser_flush();
+    pm_intervals_take_all();
     add_run(builder, run);
     pm_ranks_add(builder);
     for (uint32_t module = 0; module < pm_n_modules; module++)
@@ -381,5 +391,8 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
     pm_bounds_add(builder);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         pm_exits_write(builder, module);
+    pm_call_paths_write(builder);
+    pm_intervals_write(builder);
+    pm_communication_add(builder);
     add_notes(builder);
 }

@@ -6,6 +6,7 @@
 #include "runtime/records/records.h"
 
 #include "runtime/events/events.h"
+#include "runtime/intervals/intervals.h"
 #include "runtime/markers.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
@@ -86,8 +87,15 @@ static void unlock(struct pm_thread *thread) {
     __atomic_store_n(busy_of(thread), 0, __ATOMIC_RELEASE);
 }
 
+/* Is BLOCK in the slow path for the end of an interval? */
+static bool ends_interval(const struct pm_control_block *block) {
+    return pm_intervals_are_kept && has_events(block) && block->event & PM_EVENT_NOW &&
+           pm_event_what(block->event) == PM_EVENT_INTERVAL_END;
+}
+
 void pm_consume_records(struct pm_control_block *block) {
     uint64_t mask = pm_signals_block();
+    bool is_end = ends_interval(block);
     if (block->thread)
         lock(block->thread);
     if (pm_process_is_finished() || !hand_over(block)) {
@@ -97,6 +105,9 @@ void pm_consume_records(struct pm_control_block *block) {
             consume(block);
         block->next = block->consumed = block->start;
     }
+    if (is_end)
+        pm_intervals_end(block);
+    block->event = 0;
     if (block->thread) {
         unlock(block->thread);
         pm_markers_switch(block->thread);

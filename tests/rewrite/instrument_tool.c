@@ -47,7 +47,7 @@ static void add_frames(const struct pm_raw *raw) {
         for (size_t f = 0; f < raw->frames[i].n_frames; f++) {
             const struct pm_raw_frame *frame = &raw->frames[i].frames[f];
             *PM_PUSH(&sums, open_calls) =
-                (struct pm_open_call){0, frame->return_address, frame->count};
+                (struct pm_open_call){0, frame->return_address, frame->count, false};
         }
 }
 

@@ -312,7 +312,7 @@ static void test_walks_that_are_left_at_calls_are_recovered(void **state) {
         struct pm_flow *flow = pm_flow_new(structure, 0);
         for (uint32_t i = 0; i < MOST; i++)
             leave_somewhere(lifted, flow, places, truth, counters, &calls[i]);
-        calls[MOST] = (struct pm_open_call){0, UINT64_MAX, 3}; /* in no block */
+        calls[MOST] = (struct pm_open_call){0, UINT64_MAX, 3, false}; /* in no block */
         pm_solve_edges(structure, counters, NULL, calls, MOST + 1, solved, &inexact);
         assert_false(inexact);
         for (uint32_t e = 0; e < flow->n_edges; e++)
@@ -339,7 +339,7 @@ static void test_an_activation_that_goes_on_is_not_an_entry(void **state) {
     structure->blocks[0].size_bytes = structure->blocks[1].size_bytes = 16;
     structure->blocks[1].address = 16;
     static const uint64_t truth[] = {0, 4, 1, 1};
-    struct pm_open_call calls[] = {{0, 5, -1}};
+    struct pm_open_call calls[] = {{0, 5, -1, false}};
     uint64_t counters[4] = {0}, solved[4];
     bool inexact = true;
     for (uint32_t e = 0; e < 4; e++)

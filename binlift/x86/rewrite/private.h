@@ -69,6 +69,12 @@ struct pm_frame_mark {
     uint64_t old;
 };
 
+/* Behind the event of an interval's end, before the instruction INSN. */
+struct pm_interval_mark {
+    struct pm_code_place place;
+    uint32_t insn;
+};
+
 struct pm_rewrite {
     const struct pm_lifted *lifted;
     const struct pm_instrumentation_plan *plan;
@@ -93,6 +99,7 @@ struct pm_rewrite {
     PM_ARRAY(struct pm_frame_mark, frame_marks);
     PM_ARRAY(struct pm_frame_mark, returns); /* places where moved calls return, and where they did
                                               */
+    PM_ARRAY(struct pm_interval_mark, interval_ends);
 };
 
 /* ---- the passes, in order ------------------------------------------------------------------- */
@@ -105,6 +112,8 @@ bool pm_x86_patch_old_text(struct pm_rewrite *rewrite);
 /* frames.c: where frames are as they were in the old code, and where calls and exceptions come to;
    needs the layout. */
 void pm_x86_list_frames(struct pm_rewrite *rewrite);
+/* probe_code.c: where the events of intervals' ends are; needs the layout. */
+void pm_x86_list_interval_ends(struct pm_rewrite *rewrite);
 
 /* ---- parts of emission ---------------------------------------------------------------------- */
 

@@ -24,12 +24,36 @@ void pm_x86_put_iteration(struct pm_rewrite *rewrite, uint32_t block) {
                           PM_CB_EVENT_PATH);
 }
 
+/* The event right before the last instruction of BLOCK has been put. */
+static void mark_interval_end(struct pm_rewrite *rewrite, uint32_t block) {
+    const struct pm_insn *insn = pm_last_insn(rewrite->lifted, block);
+    *PM_PUSH(rewrite, interval_ends) = (struct pm_interval_mark){
+        pm_code_here(&rewrite->code), (uint32_t)(insn - rewrite->lifted->insns)};
+}
+
 void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge) {
     const struct pm_probe_plan *plan = rewrite->plan->probes;
-    for (uint32_t i = plan->first[edge]; i < plan->first[edge + 1]; i++)
+    for (uint32_t i = plan->first[edge]; i < plan->first[edge + 1]; i++) {
         pm_x86_put_report(&rewrite->code,
                           plan->events[i] + (rewrite->plan->options->first_scope << 2),
                           PM_CB_EVENT_PATH);
+        if (pm_event_what(plan->events[i]) == PM_EVENT_INTERVAL_END)
+            mark_interval_end(rewrite, rewrite->lifted->structure->edges[edge].from);
+    }
+}
+
+static int by_address(const void *left, const void *right) {
+    const struct pm_interval_place *a = left, *b = right;
+    return PM_COMPARE(a->address, b->address);
+}
+
+void pm_x86_list_interval_ends(struct pm_rewrite *rewrite) {
+    struct pm_new_code *made = rewrite->made;
+    for (size_t i = 0; i < rewrite->n_interval_ends; i++)
+        *PM_PUSH(made, interval_ends) = (struct pm_interval_place){
+            pm_code_place_address(&rewrite->code, rewrite->interval_ends[i].place),
+            rewrite->interval_ends[i].insn};
+    PM_SORT(made->interval_ends, made->n_interval_ends, by_address);
 }
 
 void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn) {

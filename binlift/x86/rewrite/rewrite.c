@@ -43,6 +43,7 @@ static void end(struct pm_rewrite *rewrite) {
     free(rewrite->trampolines);
     free(rewrite->frame_marks);
     free(rewrite->returns);
+    free(rewrite->interval_ends);
     pm_code_free(&rewrite->code);
 }
 
@@ -65,6 +66,8 @@ bool pm_x86_rewrite(const struct pm_lifted *lifted, const struct pm_instrumentat
     bool reaches = pm_code_write(&rewrite.code, made->code) && pm_x86_patch_old_text(&rewrite);
     if (reaches && plan->call_moves)
         pm_x86_list_frames(&rewrite);
+    if (reaches)
+        pm_x86_list_interval_ends(&rewrite);
     end(&rewrite);
     return reaches || pm_fail(err,
                               "%s: the new code would be more than 2 GiB away from the old, so it "

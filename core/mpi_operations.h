@@ -1,7 +1,8 @@
-/* Operations of MPI that are communication events, and what each of them does.  The runtime, which
-   numbers them in raw files, and all who read them have them from here. */
-#ifndef PM_COMMUNICATION_OPERATIONS_H
-#define PM_COMMUNICATION_OPERATIONS_H
+/* Operations of MPI that are communication events, and what each of them does; and what stands for
+   ranks, tags and bytes that there are not.  The runtime, which writes them into raw files, and all
+   who read them have them from here. */
+#ifndef PM_MPI_OPERATIONS_H
+#define PM_MPI_OPERATIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -170,5 +171,18 @@ enum pm_operation {
 #undef PM_OPERATION_ENUM
         PM_N_OPERATIONS
 };
+
+/* In place of a rank of the world. */
+enum {
+    PM_NO_PARTNER = -1,      /* the operation has none */
+    PM_NULL_PARTNER = -2,    /* MPI_PROC_NULL: nothing is sent or received */
+    PM_ANY_SOURCE = -3,      /* of a receive that was never completed */
+    PM_UNKNOWN_PARTNER = -4, /* of another world, or the library did not tell */
+};
+/* In place of a tag: there is none; of a receive of any tag that was never completed. */
+enum { PM_NO_TAG = -1, PM_ANY_TAG = -2 };
+/* In place of a number of bytes: of a receive that was never completed, or the library did not
+   tell. */
+#define PM_UNKNOWN_BYTES UINT64_MAX
 
 #endif

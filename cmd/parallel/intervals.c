@@ -1,0 +1,129 @@
+/* `pmodel report --intervals`: the kinds of intervals of a measured size, and what they take. */
+#include <stdlib.h>
+
+#include "cmd/parallel/parallel.h"
+#include "report/parallel/parallel.h"
+
+/* What a listing of one run is made from. */
+struct listing {
+    const struct pm_parallel_request *request;
+    const struct pm_parameters *run;
+    struct pm_call_paths paths;
+    struct pm_intervals *intervals;
+    struct pm_intervals_report *reports; /* one for each machine */
+};
+
+static double instructions_of(const struct pm_structure *structure, const double *edge_counts) {
+    double *blocks = pm_block_executions(structure, edge_counts), sum = 0;
+    for (size_t b = 0; b < structure->n_blocks; b++)
+        sum += blocks[b] * structure->blocks[b].n_instructions;
+    free(blocks);
+    return sum;
+}
+
+static char *name_of_end(const struct listing *l, uint32_t path, const char *of_thread) {
+    return path == PM_NO_PATH ? pm_strdup(of_thread)
+                              : pm_call_path_name(l->request->program->structure, &l->paths, path);
+}
+
+/* Adds KIND to the report of machine M. */
+static bool add_kind(struct listing *l, size_t m, const struct pm_interval_kind *kind, double n,
+                     const struct pm_profiles_at *found, struct pm_error *err) {
+    const struct pm_structure *structure = l->request->program->structure;
+    const struct pm_machine *machine = l->request->on->machines[m];
+    struct pm_predict_options options = *l->request->predict;
+    options.without_doubts = true;
+    if (!pm_profile_is_without_memory(found->profile) &&
+        !pm_need_machine_blocks(l->request->program, found->profile, machine,
+                                l->request->store_path, true, err))
+        return false;
+    struct pm_prediction *prediction = pm_predict_at(structure, found, machine, &options, err);
+    if (!prediction)
+        return false;
+    struct pm_interval_row *row = PM_PUSH(&l->reports[m], rows);
+    row->kind = kind->number;
+    row->begin = name_of_end(l, kind->begin, "begin");
+    row->end = name_of_end(l, kind->end, "end");
+    row->begin_path = pm_call_path_text(structure, &l->paths, kind->begin);
+    row->end_path = pm_call_path_text(structure, &l->paths, kind->end);
+    row->n = n;
+    row->seconds = prediction->seconds;
+    row->instructions = instructions_of(structure, found->profile->edge_counts);
+    pm_prediction_free(prediction);
+    return true;
+}
+
+static double count_intervals(const struct pm_intervals *intervals, uint32_t kind) {
+    double n = 0;
+    for (size_t i = 0; i < intervals->n_rows; i++)
+        if (intervals->rows[i].kind == kind)
+            n += (double)intervals->rows[i].n;
+    return n;
+}
+
+static bool list_kind(struct listing *l, const struct pm_interval_kind *kind,
+                      struct pm_error *err) {
+    struct pm_selection selection = l->request->selection;
+    double n = count_intervals(l->intervals, kind->number);
+    if (!(n > 0))
+        return true; /* of other runs */
+    selection.kind = kind->number;
+    if (!pm_store_select(l->request->store, &selection, err))
+        return false;
+    struct pm_profile **read =
+        pm_read_profiles(l->request->store, l->request->program->structure, l->run, 1, err);
+    if (!read)
+        return false;
+    struct pm_profiles_at found = {.profile = read[0]};
+    bool ok = true;
+    pm_program_interpolate(l->request->program, found.profile);
+    for (size_t m = 0; ok && m < l->request->on->n_machines; m++)
+        ok = add_kind(l, m, kind, n, &found, err);
+    pm_profiles_free(read, 1);
+    return ok;
+}
+
+static bool list_kinds(struct listing *l, struct pm_error *err) {
+    struct pm_store *store = l->request->store;
+    struct pm_interval_kinds kinds = {0};
+    bool has_histograms = false;
+    l->intervals = pm_store_intervals(store, l->run, PM_NONE, false, err);
+    bool ok = l->intervals ||
+              (err->kind == PM_ERROR_NONE &&
+               pm_fail(err, "the store has no intervals of this size: measure it with `pmodel run "
+                            "--interval`"));
+    ok = ok && pm_store_call_paths(store, &l->paths, err) &&
+         pm_store_interval_kinds(store, &kinds, err) &&
+         pm_store_has_intervals(store, l->run, true, &has_histograms, err);
+    for (size_t k = 0; ok && k < kinds.n_kinds; k++)
+        ok = list_kind(l, &kinds.kinds[k], err);
+    for (size_t m = 0; ok && m < l->request->on->n_machines; m++)
+        l->reports[m].has_histograms = has_histograms;
+    free(kinds.kinds);
+    return pm_store_select(store, &l->request->selection, ok ? err : NULL) && ok;
+}
+
+bool pm_print_intervals(const struct pm_parallel_request *request, struct pm_error *err) {
+    size_t n = request->on->n_machines;
+    struct listing l = {.request = request,
+                        .run = pm_measured_run(request->program, request->at),
+                        .reports = pm_alloc(n, sizeof *l.reports)};
+    bool ok = l.run ? list_kinds(&l, err)
+                    : pm_fail(err, "--intervals lists those of a size that was measured; "
+                                   "--interval KIND asks the models of one kind");
+    for (size_t m = 0; ok && m < n; m++) {
+        l.reports[m].structure = request->program->structure;
+        l.reports[m].at = *l.run;
+        l.reports[m].machine = pm_strdup(request->on->machines[m]->name);
+        l.reports[m].machine_title = pm_strdup(request->on->machines[m]->title);
+        pm_intervals_report_complete(&l.reports[m]);
+    }
+    if (ok)
+        pm_report_intervals(stdout, l.reports, n, request->options);
+    for (size_t m = 0; m < n; m++)
+        pm_intervals_report_free(&l.reports[m]);
+    pm_intervals_free(l.intervals);
+    pm_call_paths_free(&l.paths);
+    free(l.reports);
+    return ok;
+}

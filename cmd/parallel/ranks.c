@@ -1,0 +1,323 @@
+/* `pmodel report --ranks`: what groups of ranks take, and where they wait.
+
+   Of a measured size each group's time is predicted from what its mean rank did.  Of another one it
+   is that of each role by its models; how many ranks have a role follows from the runs in which
+   some have, and a role is there if it is in the run that is nearest to the size. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/parallel/parallel.h"
+#include "fit/fit.h"
+#include "report/parallel/parallel.h"
+#include "sched/cores/cores.h"
+#include "sched/sched.h"
+
+const struct pm_parameters *pm_measured_run(const struct pm_program *program,
+                                            const struct pm_parameters *at) {
+    for (int whole = 1; whole >= 0; whole--)
+        for (size_t i = program->n_runs; i-- > 0;)
+            if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
+                return &program->runs[i];
+    return NULL;
+}
+
+/* ---- time of one rank ------------------------------------------------------------------------ */
+
+/* Loops in which only waiting goes on are taken out of what ROW's ranks do. */
+static void take_out_waiting(const struct pm_program *program, struct pm_profile *profile,
+                             const struct pm_rank_row *row, struct pm_ranks_report *report) {
+    struct pm_waiting waiting = {0};
+    if (profile->n_threads == 0) /* those of threads are taken out with the threads */
+        pm_waiting_take_out(program->structure, &profile->edge_counts, 1, &waiting);
+    for (size_t i = 0; i < waiting.n_loops; i++)
+        *PM_PUSH(report, loops) =
+            (struct pm_rank_waiting_loop){.place = {program->structure, waiting.loops[i].scope},
+                                          .group = row->group,
+                                          .role = row->role,
+                                          .rounds = waiting.loops[i].rounds};
+    free(waiting.loops);
+}
+
+/* Takes FOUND's profiles as they are, and puts their time on MACHINE into ROW. */
+static bool predict_row(const struct pm_parallel_request *request,
+                        const struct pm_profiles_at *found, const struct pm_machine *machine,
+                        struct pm_rank_row *row, struct pm_error *err) {
+    const struct pm_program *program = request->program;
+    if (!pm_profile_is_without_memory(found->profile) &&
+        !pm_need_machine_blocks(program, found->profile, machine, request->store_path, true, err))
+        return false;
+    struct pm_prediction *prediction =
+        pm_predict_at(program->structure, found, machine, request->predict, err);
+    if (!prediction)
+        return false;
+    struct pm_estimate seconds = pm_prediction_seconds(prediction);
+    row->seconds = seconds.estimate;
+    row->low = seconds.low;
+    row->high = seconds.high;
+    pm_prediction_free(prediction);
+    return true;
+}
+
+/* Adds ROW, which it takes, to the reports of all machines. */
+static bool add_row(const struct pm_parallel_request *request, struct pm_profiles_at *found,
+                    struct pm_rank_row *row, struct pm_ranks_report *reports,
+                    struct pm_error *err) {
+    bool ok = true;
+    for (size_t m = 0; m < request->on->n_machines; m++) {
+        struct pm_rank_row *to = PM_PUSH(&reports[m], rows);
+        *to = *row;
+        to->role = row->role ? pm_strdup(row->role) : NULL;
+        to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
+        if (m == 0)
+            take_out_waiting(request->program, found->profile, to, &reports[m]);
+        ok = ok && predict_row(request, found, request->on->machines[m], to, err);
+    }
+    for (size_t m = 1; m < request->on->n_machines; m++)
+        for (size_t i = reports[m].n_loops; i < reports[0].n_loops; i++)
+            *PM_PUSH(&reports[m], loops) = reports[0].loops[i];
+    free(row->role);
+    free(row->ranks);
+    return ok;
+}
+
+/* ---- of a measured size ---------------------------------------------------------------------- */
+
+static struct pm_profile *profile_of_group(const struct pm_parallel_request *request,
+                                           const struct pm_parameters *run, uint32_t group,
+                                           struct pm_error *err) {
+    struct pm_selection selection = request->selection;
+    selection.group = group;
+    if (!pm_store_select(request->store, &selection, err))
+        return NULL;
+    struct pm_profile **read =
+        pm_read_profiles(request->store, request->program->structure, run, 1, err);
+    struct pm_profile *profile = read ? read[0] : NULL;
+    free(read);
+    pm_program_interpolate(request->program, profile);
+    if (!profile || pm_program_add_threads(request->program, profile, err))
+        return profile;
+    pm_profile_free(profile);
+    return NULL;
+}
+
+static bool add_group(const struct pm_parallel_request *request, const struct pm_parameters *run,
+                      const struct pm_ranks *ranks, uint32_t group, struct pm_ranks_report *reports,
+                      struct pm_error *err) {
+    struct pm_profiles_at found = {.profile = profile_of_group(request, run, group, err)};
+    if (!found.profile)
+        return false;
+    struct pm_rank_row row = {.group = group,
+                              .ranks = pm_ranks_text(ranks, PM_NONE, group),
+                              .n_ranks = pm_ranks_count(ranks, PM_NONE, group)};
+    for (size_t i = 0; i < ranks->n_ranks && !row.role; i++)
+        if (ranks->ranks[i].group == group && ranks->ranks[i].role != PM_NONE)
+            row.role = pm_strdup(ranks->roles[ranks->ranks[i].role].name);
+    bool ok = add_row(request, &found, &row, reports, err);
+    pm_free_profiles(&found);
+    return ok;
+}
+
+/* "MPI_Irecv" begins something and does not wait; "MPI_Recv_init" neither. */
+static bool may_wait(uint16_t operation) {
+    const char *name = pm_operation_name(operation);
+    if (!name || strstr(name, "_init") ||
+        (name[4] == 'I' && islower((unsigned char)name[5]) &&
+         pm_operation_way(operation) != PM_WAY_MAKES))
+        return false;
+    switch (pm_operation_way(operation)) {
+    case PM_WAY_RECEIVES:
+    case PM_WAY_EXCHANGES:
+    case PM_WAY_PROBES:
+    case PM_WAY_COLLECTIVE:
+    case PM_WAY_NEIGHBOURS:
+    case PM_WAY_SYNCHRONISES:
+        return true;
+    case PM_WAY_COMPLETES:
+        return strncmp(name, "MPI_Wait", 8) == 0;
+    default:
+        return operation == PM_MPI_Ssend;
+    }
+}
+
+static uint32_t group_of(const struct pm_ranks *ranks, uint32_t process) {
+    for (size_t i = 0; i < ranks->n_ranks; i++)
+        if (ranks->ranks[i].process == process)
+            return ranks->ranks[i].group;
+    return PM_NONE;
+}
+
+static void add_call(struct pm_ranks_report *report, uint32_t group, const char *role, char *call,
+                     double calls) {
+    for (size_t i = 0; i < report->n_calls; i++)
+        if (report->calls[i].group == group && strcmp(report->calls[i].call, call) == 0) {
+            report->calls[i].calls += calls;
+            free(call);
+            return;
+        }
+    *PM_PUSH(report, calls) = (struct pm_rank_waiting_call){group, role, call, calls};
+}
+
+static int by_group(const void *left, const void *right) {
+    const struct pm_rank_waiting_call *a = left, *b = right;
+    int order = PM_COMPARE(a->group, b->group);
+    return order ? order : PM_COMPARE(b->calls, a->calls);
+}
+
+static void add_calls(const struct pm_structure *structure, const struct pm_ranks *ranks,
+                      const struct pm_communication *communication,
+                      struct pm_ranks_report *report) {
+    for (size_t i = 0; i < communication->n_counts; i++) {
+        const struct pm_event_count *count = &communication->counts[i];
+        uint32_t group = group_of(ranks, count->process);
+        if (group == PM_NONE || group >= report->n_rows || !may_wait(count->kind.operation))
+            continue;
+        add_call(report, group, report->rows[group].role,
+                 pm_call_path_name(structure, &communication->paths, count->kind.path),
+                 (double)count->n / pm_ranks_count(ranks, PM_NONE, group));
+    }
+    PM_SORT(report->calls, report->n_calls, by_group);
+    report->calls_known = true;
+}
+
+static bool find_measured(const struct pm_parallel_request *request,
+                          const struct pm_parameters *run, struct pm_ranks_report *reports,
+                          struct pm_error *err) {
+    struct pm_ranks ranks = {0};
+    bool ok = pm_store_ranks(request->store, run, &ranks, err);
+    if (ok && ranks.n_ranks == 0)
+        ok = pm_fail(err, "the store knows of no ranks at this size: it was run without MPI, or "
+                          "the ranks could not be told apart (`pmodel run` said why)");
+    for (uint32_t group = 0; ok && group < pm_ranks_n_groups(&ranks); group++)
+        ok = add_group(request, run, &ranks, group, reports, err);
+    ok = pm_store_select(request->store, &request->selection, ok ? err : NULL) && ok;
+    struct pm_communication *communication =
+        ok ? pm_store_communication(request->store, run, err) : NULL;
+    ok = ok && (communication || err->kind == PM_ERROR_NONE);
+    for (size_t m = 0; ok && m < request->on->n_machines; m++) {
+        reports[m].tolerance = ranks.tolerance;
+        reports[m].at = *run;
+        if (communication)
+            add_calls(request->program->structure, &ranks, communication, &reports[m]);
+    }
+    pm_communication_free(communication);
+    pm_ranks_free(&ranks);
+    return ok;
+}
+
+/* ---- of another one -------------------------------------------------------------------------- */
+
+/* How many ranks of ROLE there are at AT, by the runs. */
+static bool count_role(const struct pm_parallel_request *request, uint32_t role,
+                       const struct pm_parameters *at, double *n, struct pm_error *err) {
+    const struct pm_program *program = request->program;
+    struct pm_parameters *runs = pm_alloc(program->n_runs, sizeof *runs);
+    double *counts = pm_alloc(program->n_runs, sizeof *counts), nearest = 0;
+    const struct pm_parameters *near = pm_nearest_run(program, at);
+    size_t n_runs = 0;
+    bool ok = true;
+    for (size_t i = 0; ok && i < program->n_runs; i++) {
+        struct pm_ranks ranks = {0};
+        ok = pm_store_ranks(request->store, &program->runs[i], &ranks, err);
+        double n_ranks = pm_ranks_count(&ranks, role, PM_NONE);
+        if (&program->runs[i] == near)
+            nearest = n_ranks;
+        if (n_ranks > 0 && program->is_whole[i]) {
+            runs[n_runs] = program->runs[i];
+            counts[n_runs++] = n_ranks;
+        }
+        pm_ranks_free(&ranks);
+    }
+    *n = nearest;
+    const struct pm_fit_options options = {0};
+    struct pm_error too_few = {0};
+    struct pm_model_set *models =
+        ok && nearest > 0 ? pm_fit_counts(runs, n_runs, counts, 1, &options, &too_few) : NULL;
+    if (models && !pm_model_evaluate(models->basis, &models->edges[0], at, n, &too_few))
+        *n = nearest;
+    *n = round(*n);
+    pm_model_set_free(models);
+    free(counts);
+    free(runs);
+    return ok;
+}
+
+static bool find_models(const struct pm_parallel_request *request, const char *role,
+                        struct pm_profiles_at *found, struct pm_error *err) {
+    const struct pm_structure *structure = request->program->structure;
+    struct pm_model_set *models = pm_store_models(request->store, err);
+    if (!models && err->kind == PM_ERROR_NONE)
+        pm_fail(err,
+                "this size was not measured, and role %s has no models: call `pmodel fit` on the "
+                "store, which says why where they cannot be made",
+                role);
+    bool ok = models != NULL;
+    found->profile = ok ? pm_fit_instantiate(structure, models, request->at, err) : NULL;
+    ok = found->profile && pm_profile_ends_at(structure, models, request->at,
+                                              pm_heuristics.interval_level, found->ends, err);
+    for (int end = 0; ok && end < 2; end++)
+        pm_program_interpolate(request->program, found->ends[end]);
+    pm_program_interpolate(request->program, found->profile);
+    pm_model_set_free(models);
+    return ok;
+}
+
+static bool add_role(const struct pm_parallel_request *request, const struct pm_ranks *names,
+                     uint32_t role, struct pm_ranks_report *reports, struct pm_error *err) {
+    struct pm_selection selection = request->selection;
+    struct pm_rank_row row = {.group = PM_NONE, .role = pm_strdup(names->roles[role].name)};
+    struct pm_profiles_at found = {0};
+    bool ok = count_role(request, role, request->at, &row.n_ranks, err);
+    if (!ok || !(row.n_ranks > 0)) {
+        free(row.role);
+        return ok;
+    }
+    selection.role = role;
+    ok = pm_store_select(request->store, &selection, err) &&
+         find_models(request, row.role, &found, err);
+    if (ok)
+        ok = add_row(request, &found, &row, reports, err);
+    else
+        free(row.role);
+    pm_free_profiles(&found);
+    return pm_store_select(request->store, &request->selection, ok ? err : NULL) && ok;
+}
+
+static bool find_predicted(const struct pm_parallel_request *request,
+                           struct pm_ranks_report *reports, struct pm_error *err) {
+    struct pm_ranks names = {0};
+    bool ok = pm_check_parameter_names(&request->program->runs[0], request->at, err) &&
+              pm_store_roles(request->store, &names, err);
+    if (ok && names.n_roles == 0)
+        ok = pm_fail(err, "the store knows of no ranks: its runs were made without MPI");
+    for (uint32_t role = 0; ok && role < names.n_roles; role++)
+        ok = add_role(request, &names, role, reports, err);
+    for (size_t m = 0; ok && m < request->on->n_machines; m++) {
+        reports[m].predicted = true;
+        reports[m].tolerance = NAN;
+        reports[m].at = *request->at;
+    }
+    pm_ranks_free(&names);
+    return ok;
+}
+
+bool pm_print_ranks(const struct pm_parallel_request *request, struct pm_error *err) {
+    size_t n = request->on->n_machines;
+    struct pm_ranks_report *reports = pm_alloc(n, sizeof *reports);
+    const struct pm_parameters *run = pm_measured_run(request->program, request->at);
+    bool ok =
+        run ? find_measured(request, run, reports, err) : find_predicted(request, reports, err);
+    for (size_t m = 0; m < n; m++) {
+        reports[m].structure = request->program->structure;
+        reports[m].machine = pm_strdup(request->on->machines[m]->name);
+        reports[m].machine_title = pm_strdup(request->on->machines[m]->title);
+        pm_ranks_report_complete(&reports[m]);
+    }
+    if (ok)
+        pm_report_ranks(stdout, reports, n, request->options);
+    for (size_t m = 0; m < n; m++)
+        pm_ranks_report_free(&reports[m]);
+    free(reports);
+    return ok;
+}

@@ -1,0 +1,31 @@
+/* --role, --interval and --ordinal: what of a store's runs a command is about
+   (core/selection/selection.h).  Read here for all commands that have them. */
+#ifndef PM_SELECTING_H
+#define PM_SELECTING_H
+
+#include "cmd/options.h"
+#include "core/store/store.h"
+
+struct pm_selecting {
+    const char *role, *interval, *ordinal; /* as they stand on the command line; NULL: not given */
+    char *text;                            /* what is selected, for reports; NULL: all; owned */
+};
+void pm_selecting_free(struct pm_selecting *selecting); /* what it owns */
+
+/* Entries of a table of options; SELECTING: struct pm_selecting. */
+#define PM_OPTIONS_SELECTING(selecting_)                                                           \
+    PM_OPTION_TEXT("role", 0, &(selecting_)->role),                                                \
+        PM_OPTION_TEXT("interval", 0, &(selecting_)->interval),                                    \
+        PM_OPTION_TEXT("ordinal", 0, &(selecting_)->ordinal)
+
+/* Selects in STORE what was asked for, and says so in OPTIONS (NULL: no report).  Errors: a store
+   without ranks or intervals, a role or kind that there is not, a name that several kinds have. */
+bool pm_select_in(struct pm_store *store, struct pm_selecting *selecting,
+                  struct pm_report_options *options, struct pm_error *err);
+
+/* "solve:112 MPI_Recv..solve:120 MPI_Send", "begin..MPI_Init": the ends of a kind by name; owned by
+   the caller. */
+char *pm_interval_kind_name(const struct pm_structure *structure, const struct pm_call_paths *paths,
+                            const struct pm_interval_kind *kind);
+
+#endif

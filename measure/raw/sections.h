@@ -1,0 +1,25 @@
+/* What the files of this folder share; see raw.h for what others use.  A section is read by a
+   function that is false if it is not as it must be. */
+#ifndef PM_RAW_SECTIONS_H
+#define PM_RAW_SECTIONS_H
+
+#include "measure/raw/raw.h"
+
+/* read.c: a histogram with its head, all that is left. */
+bool pm_raw_take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
+                           struct pm_reader *in);
+
+/* intervals.c */
+bool pm_raw_read_paths(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_intervals(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_interval_histogram(struct pm_raw *raw, struct pm_reader *in);
+void pm_raw_free_intervals(struct pm_raw *raw);
+
+/* communication.c */
+bool pm_raw_read_communicators(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_requests(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_communication(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_trace(struct pm_raw *raw, struct pm_reader *in);
+void pm_raw_free_communication(struct pm_raw *raw);
+
+#endif

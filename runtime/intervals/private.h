@@ -1,0 +1,85 @@
+/* What the files of this folder share; see intervals.h for what others use. */
+#ifndef PM_RUNTIME_INTERVALS_PRIVATE_H
+#define PM_RUNTIME_INTERVALS_PRIVATE_H
+
+#include "runtime/intervals/intervals.h"
+
+/* ---- lists of counts (counts.c) -------------------------------------------------------------- */
+
+struct pm_interval_counted {
+    uint32_t counter, unused;
+    uint64_t count; /* not 0 */
+};
+struct pm_interval_counts {            /* ascending by counter, each once */
+    struct pm_interval_counted *items; /* memory of pm_mmap */
+    uint32_t n, room;
+};
+
+enum { PM_COUNTERS_LINE = 8 }; /* counters in a cache line */
+
+/* Adds to COUNTS what the first N_COUNTERS counters of THREAD, whole lines of them, rose by since
+   they stood at BEFORE, and moves BEFORE there.  False: there is no memory, and nothing changed.
+   ROOM is used on the way and kept for the next time. */
+bool pm_interval_take_counts(const struct pm_thread *thread, uint64_t *before, uint32_t n_counters,
+                             struct pm_interval_counts *counts, struct pm_interval_counts room[2]);
+void pm_interval_counts_free(struct pm_interval_counts *counts);
+
+/* ---- kinds and their rows (rows.c) ----------------------------------------------------------- */
+
+enum { PM_INTERVAL_MOST_ROWS = 128 };
+
+/* An exit that was noted: left, or resumed, at a call. */
+struct pm_interval_exit {
+    uint64_t key; /* module << 48 | return address */
+    int64_t left, resumed;
+    uint32_t row, unused;
+};
+
+struct pm_interval_kind {
+    uint32_t begin, end;
+    uint64_t n;       /* intervals */
+    uint64_t per_row; /* a power of two */
+    uint32_t n_rows, room_rows;
+    uint32_t n_counters, room_counters;
+    uint32_t *counters; /* ascending: those that are in a row */
+    uint64_t *values;   /* [room_rows][room_counters] */
+    struct pm_interval_exit *exits;
+    uint32_t n_exits, room_exits;
+};
+
+struct pm_interval_table {
+    struct pm_interval_kind *kinds; /* [PM_INTERVAL_MOST_KINDS], only touched pages exist */
+    uint32_t *slots;                /* hash table over them: number + 1; 0: free */
+    uint32_t n_kinds;
+    uint32_t most_rows; /* of a kind */
+    uint64_t bytes;     /* of all rows */
+};
+enum { PM_INTERVAL_MOST_KINDS = 1 << 14 };
+
+/* The kind from BEGIN to END; NULL: there is no room for another one. */
+struct pm_interval_kind *pm_interval_find_kind(struct pm_interval_table *table, uint32_t begin,
+                                               uint32_t end);
+/* Adds an interval that counted COUNTS; false: there is no memory, and nothing changed. */
+bool pm_interval_add(struct pm_interval_table *table, struct pm_interval_kind *kind,
+                     const struct pm_interval_counts *counts);
+/* The last interval that was added had this, too; false: there is no memory. */
+bool pm_interval_add_exit(struct pm_interval_kind *kind, const struct pm_interval_exit *exit);
+void pm_interval_table_free(struct pm_interval_table *table); /* what it owns */
+
+/* ---- exits of the interval that goes on (exits.c) -------------------------------------------- */
+
+struct pm_interval_exits;
+
+/* NULL is fine: none. */
+bool pm_interval_has_exits(const struct pm_interval_exits *exits);
+/* Notes one; memory is made at *EXITS when it is needed. */
+void pm_interval_exits_add(struct pm_interval_exits **exits, uint64_t key, bool resumed,
+                           int64_t count);
+/* The one with ordinal I; false: there are no more, or it is being written. */
+bool pm_interval_exits_get(const struct pm_interval_exits *exits, uint32_t i,
+                           struct pm_interval_exit *exit);
+/* Forgets all.  Nobody adds meanwhile but signal handlers of other threads' making. */
+void pm_interval_exits_clear(struct pm_interval_exits *exits);
+void pm_interval_exits_free(struct pm_interval_exits *exits);
+
+#endif
