@@ -66,6 +66,7 @@ struct pm_measure_request {
     double bound_cycle_seconds;         /* of this processor; 0: unknown */
     unsigned bound_every; /* of so many executions one has its copy; 0: as many as cost little */
     struct pm_profiling_request profiling; /* of basic blocks */
+    bool no_communication;                 /* of MPI programs */
     bool carry;                            /* what carries each reuse */
     bool bytes;                            /* which bytes each group is the first to touch */
     bool write_backs;                      /* stores by dirty distance */

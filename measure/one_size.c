@@ -91,12 +91,14 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 16 };
+    enum { MOST_OF_PMODEL = 18 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
     if (raw && measured != TIMES && request->checkpoint_seconds)
         own[n++] = pm_sprintf(PM_ENV_CHECKPOINT "=%u", request->checkpoint_seconds);
+    if (raw && measured != TIMES && run->session->wrapper)
+        own[n++] = pm_strdup(PM_ENV_COMMUNICATION "=1");
     if (request->handler)
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && bounds) {
@@ -131,6 +133,13 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
     return own;
 }
 
+static bool is_traced(char *const *environment) {
+    while (*environment &&
+           strncmp(*environment, PM_ENV_COMMUNICATION "=", sizeof PM_ENV_COMMUNICATION) != 0)
+        environment++;
+    return *environment != NULL;
+}
+
 /* The command with FILES laid over their originals. */
 static struct pm_launch launch_of(const struct pm_sized_run *run, const struct pm_copy *files,
                                   size_t n_files, char *const *environment) {
@@ -142,6 +151,7 @@ static struct pm_launch launch_of(const struct pm_sized_run *run, const struct p
         .files = files,
         .n_files = n_files,
         .runtime = request->copies.runtime,
+        .wrapper = is_traced(environment) ? run->session->wrapper : NULL,
         .folder = run->folder,
         .environment = environment,
         .timeout_seconds = request->timeout_seconds,
@@ -199,12 +209,18 @@ static bool take_in(const struct pm_sized_run *run, const char *raw,
 }
 
 /* "; 8 ranks in 2 groups, alike within 5%"; owned by the caller. */
-static char *ranks_text(const struct pm_ranks *ranks) {
-    unsigned n = pm_ranks_count(ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(ranks);
-    if (n == 0)
+static char *ranks_text(const struct pm_sized_run *run) {
+    struct pm_ranks ranks = {0};
+    struct pm_error ignored = {0};
+    if (!pm_store_ranks(run->session->store, run->at, &ranks, &ignored))
         return pm_strdup("");
-    return pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n, n == 1 ? "" : "s", groups,
-                      groups == 1 ? "" : "s", 100 * ranks->tolerance);
+    unsigned n = pm_ranks_count(&ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(&ranks);
+    char *text = n == 0 ? pm_strdup("")
+                        : pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n,
+                                     n == 1 ? "" : "s", groups, groups == 1 ? "" : "s",
+                                     100 * ranks.tolerance);
+    pm_ranks_free(&ranks);
+    return text;
 }
 
 static void say_run(const struct pm_sized_run *run, const struct pm_launch_result *result,
@@ -213,7 +229,7 @@ static void say_run(const struct pm_sized_run *run, const struct pm_launch_resul
     char *size = pm_parameters_text(run->at);
     session->last_seconds = result->wall_seconds;
     session->last_peak_bytes = result->peak_bytes;
-    char *ranks = ranks_text(&ingested->ranks);
+    char *ranks = ranks_text(run);
     pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s", size,
                     result->wall_seconds, ingested->accesses, ranks,
                     cut_off ? "; kept, although it " : "", cut_off ? cut_off : "",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/raw_file.h"
 #include "measure/command/command.h"
 #include "measure/interruption.h"
 #include "measure/private.h"
@@ -25,30 +26,55 @@ bool pm_session_check_interruption(const struct pm_measure_session *session, str
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static bool find_program(struct pm_measure_session *session, const char *command,
+static bool find_program(struct pm_measure_session *session, char *const *argv,
                          struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    session->command_path = pm_find_command(command, err);
+    session->command_path = pm_find_command(argv[0], err);
     if (!session->command_path)
         return false;
-    const char *program = request->exe ? request->exe : session->command_path;
-    if (!request->exe && pm_is_script(program))
-        return pm_fail(err, "%s is a script: name the program that it runs with --exe PATH",
-                       program);
-    session->program = realpath(program, NULL);
-    return session->program || pm_fail(err, "%s: no such program (--exe)", program);
+    char *launched = request->exe ? NULL : pm_launched_program(argv);
+    const char *program = request->exe ? request->exe : launched ? launched : session->command_path;
+    bool ok =
+        request->exe || !pm_is_script(program) ||
+        pm_fail(err, "%s is a script: name the program that it runs with --exe PATH", program);
+    session->program = ok ? realpath(program, NULL) : NULL;
+    ok = ok && (session->program || pm_fail(err, "%s: no such program (--exe)", program));
+    free(launched);
+    return ok;
+}
+
+/* What stands before the MPI library that the program needs, if there is one, and it was built. */
+static void find_wrapper(struct pm_measure_session *session) {
+    const char *runtime = session->request->copies.runtime;
+    const char *name = session->copies.mpi == PM_RAW_OPEN_MPI ? "openmpi"
+                       : session->copies.mpi == PM_RAW_MPICH  ? "mpich"
+                                                              : NULL;
+    if (!name || session->request->no_communication)
+        return;
+    session->wrapper =
+        pm_sprintf("%.*slibpmodel-%s.so", (int)(pm_base_name(runtime) - runtime), runtime, name);
+    if (access(session->wrapper, R_OK) == 0)
+        return;
+    pm_progress_say(&session->progress,
+                    "communication is not traced: there is no %s (mpicc.%s was "
+                    "not there when pmodel was built)",
+                    session->wrapper, name);
+    free(session->wrapper);
+    session->wrapper = NULL;
 }
 
 /* The program at size AT, and its instrumented copies. */
 static bool prepare_copies(struct pm_measure_session *session, const struct pm_parameters *at,
                            struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    char **argv = pm_substitute_all(request->argv, 1, at, err);
+    char **argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
     char **environment =
         argv ? pm_substitute_all(request->environment, request->n_environment, at, err) : NULL;
-    bool ok = environment && find_program(session, argv[0], err) &&
+    bool ok = environment && find_program(session, argv, err) &&
               pm_copies_make(&request->copies, session->program, environment, session->work.path,
                              &session->progress, &session->copies, err);
+    if (ok)
+        find_wrapper(session);
     pm_free_strings(environment);
     pm_free_strings(argv);
     return ok;
@@ -59,7 +85,8 @@ static void forget_copies(struct pm_measure_session *session) {
     pm_copies_free(&session->copies);
     free(session->command_path);
     free(session->program);
-    session->command_path = session->program = NULL;
+    free(session->wrapper);
+    session->command_path = session->program = session->wrapper = NULL;
 }
 
 static bool is_same_build(const struct pm_module *module, const uint8_t *build_id,
@@ -181,9 +208,12 @@ static bool prepare(struct pm_measure_session *session, const struct pm_paramete
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work.path);
     session->settings = pm_settings_text(request, err);
-    return session->settings && pm_session_check_store(session, err) &&
-           (request->build || prepare_copies(session, first, err)) &&
-           pm_session_open_store(session, false, err);
+    if (!session->settings || !pm_session_check_store(session, err) ||
+        (!request->build && !prepare_copies(session, first, err)))
+        return false;
+    if (session->copies.has_intervals)
+        pm_settings_add_intervals(&session->settings, request);
+    return pm_session_open_store(session, false, err);
 }
 
 struct pm_measure_session *pm_measure_session_new(const struct pm_measure_request *request,

@@ -135,6 +135,7 @@ static bool add_libraries(struct maker *maker, const char *program, struct pm_er
     bool ok = pm_libraries_find(request, program, maker->interpreter, maker->environment,
                                 &libraries, is_asked ? err : &none) ||
               !is_asked;
+    maker->copies->mpi = pm_libraries_mpi(&libraries);
     for (size_t i = 0; ok && i < libraries.n_items; i++)
         if (!libraries.items[i].is_kept && !libraries.items[i].is_asked_for)
             *PM_PUSH(maker->copies, measurable) = pm_strdup(libraries.items[i].path);
@@ -186,6 +187,7 @@ bool pm_copies_make(const struct pm_copies_request *request, const char *program
               add_libraries(&maker, program, err) &&
               (!copier->lists || pm_routine_lists_all_found(copier->lists, err)) &&
               pm_event_choice_check(&copier->events, err);
+    copies->has_intervals = pm_event_choice_ends_intervals(&copier->events);
     if (ok)
         say_limits(&maker);
     free(maker.interpreter);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/raw_file.h"
 #include "measure/copies/private.h"
 
 #define SYSTEM_INTERPRETER "/lib64/ld-linux-x86-64.so.2" /* by the psABI */
@@ -220,6 +221,18 @@ bool pm_libraries_find(const struct pm_copies_request *request, const char *prog
                                 : take_named(asked, program, libraries, err);
     }
     return ok;
+}
+
+int pm_libraries_mpi(const struct pm_libraries *libraries) {
+    static const struct {
+        const char *name;
+        int library;
+    } known[] = {{"libmpi.so.40", PM_RAW_OPEN_MPI}, {"libmpich.so.12", PM_RAW_MPICH}};
+    for (size_t i = 0; i < libraries->n_items; i++)
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+            if (strcmp(libraries->items[i].name, known[k].name) == 0)
+                return known[k].library;
+    return 0;
 }
 
 void pm_libraries_free(struct pm_libraries *libraries) {

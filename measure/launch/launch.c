@@ -133,6 +133,8 @@ static void put_first(const char *name, const char *first) {
 static void set_environment(const struct pm_launch *launch, bool in_place) {
     for (size_t i = 0; launch->environment[i]; i++)
         putenv(launch->environment[i]);
+    if (launch->wrapper) /* launchers and shells that get it, too, do nothing with it */
+        put_first("LD_PRELOAD", launch->wrapper);
     bool has_libraries =
         launch->n_files > 1 && launch->files[1].instrumented != launch->files[1].original;
     if (!has_libraries)

@@ -16,8 +16,9 @@ struct pm_launch {
     const char *command_path;    /* the file to execute */
     const struct pm_copy *files; /* what was instrumented, the program first */
     size_t n_files;
-    const char *runtime;      /* path of libpmodel-rt.so */
-    const char *folder;       /* to run in; NULL: where we are */
+    const char *runtime; /* path of libpmodel-rt.so */
+    const char *wrapper; /* what stands before the calls of an MPI library; NULL: nothing does */
+    const char *folder;  /* to run in; NULL: where we are */
     char *const *environment; /* NAME=TEXT to add, NULL at the end */
     double timeout_seconds;   /* 0: none */
     double grace_seconds;  /* between SIGTERM and SIGKILL when the command is to end; 0: at once */

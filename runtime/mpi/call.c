@@ -21,7 +21,12 @@ static __thread int depth __attribute__((tls_model("initial-exec")));
 
 typedef void pmodel_rank_function(uint32_t, uint32_t, uint32_t);
 
-void *pm_mpi_next(const char *symbol) { return dlsym(RTLD_NEXT, symbol); }
+/* Of a library that was loaded for a part of the process only there is no next one. */
+void *pm_mpi_next(const char *symbol) {
+    void *next = dlsym(RTLD_NEXT, symbol);
+    void *library = next ? NULL : dlopen(PM_MPI_FILE, RTLD_LAZY | RTLD_NOLOAD);
+    return library ? dlsym(library, symbol) : next;
+}
 
 /* ---- the library itself ---------------------------------------------------------------------- */
 
@@ -60,7 +65,8 @@ static bool find_runtime(void) {
         (pmodel_event_complete_function *)dlsym(RTLD_DEFAULT, "pmodel_event_complete"),
         (pmodel_communicator_function *)dlsym(RTLD_DEFAULT, "pmodel_communicator"),
     };
-    if (!wanted || !found.event || !found.complete || !found.communicator || !wanted())
+    int (*volatile rank)(MPI_Comm, int *) = PMPI_Comm_rank; /* weak: is the library there for us? */
+    if (!rank || !wanted || !found.event || !found.complete || !found.communicator || !wanted())
         return false;
     pm_mpi_runtime = found;
     return true;

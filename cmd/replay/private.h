@@ -1,0 +1,33 @@
+/* What the files of `pmodel replay` share. */
+#ifndef PM_CMD_REPLAY_PRIVATE_H
+#define PM_CMD_REPLAY_PRIVATE_H
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "report/replay/replay.h"
+#include "sched/sched.h"
+
+struct pm_replay_options {
+    const char *store_path, *trace, *platform, *collectives, *write;
+    struct pm_parameters at;
+    struct pm_machine_list on, against;
+    struct pm_predict_options predict;
+    struct pm_report_options show;
+    double processor; /* how much faster all ranks compute than is said */
+    bool interpolate, svg;
+};
+
+struct pm_replaying {
+    const struct pm_replay_options *request;
+    char *engine, *platform; /* paths; owned */
+    struct pm_actions actions;
+    struct pm_replay replay;
+    struct pm_estimate computation;       /* seconds of all ranks together; NAN: of a trace */
+    char *program, *at, *machine, *other; /* what the report names; owned */
+    struct pm_replay_report report;
+};
+
+/* Fills the actions, what the report says of the program, and notes, from the store. */
+bool pm_actions_of_store(struct pm_replaying *replaying, struct pm_error *err);
+
+#endif

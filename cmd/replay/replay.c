@@ -1,0 +1,191 @@
+/* `pmodel replay`: a parallel program on a simulated network.
+
+   The steps: what each rank does, of a run (store.c) or of a trace → SimGrid's replay of it on the
+   platform, and again with what is asked for otherwise → a table, JSON, CSV or a drawing. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/replay/private.h"
+
+/* ---- the platform ---------------------------------------------------------------------------- */
+
+/* A file, or the name of one that is shipped. */
+static char *find_platform(const char *name, struct pm_error *err) {
+    if (strchr(name, '/') || access(name, R_OK) == 0)
+        return pm_strdup(name);
+    char *shipped = pm_sprintf("machines/networks/%s.xml", name);
+    char *path = pm_share_path(shipped, NULL);
+    free(shipped);
+    if (path && access(path, R_OK) == 0)
+        return path;
+    free(path);
+    pm_fail(err,
+            "there is no platform %s: name a file of SimGrid's format, or one of those that "
+            "docs/pmodel-replay.md lists",
+            name);
+    return NULL;
+}
+
+/* ---- replays --------------------------------------------------------------------------------- */
+
+static struct pm_replay_request ask(const struct pm_replaying *r, double processor,
+                                    double bandwidth, double latency) {
+    return (struct pm_replay_request){&r->actions,
+                                      r->platform,
+                                      r->engine,
+                                      r->request->collectives,
+                                      {processor, bandwidth, latency}};
+}
+
+/* NAN with a sentence. */
+static double seconds_with(const struct pm_replaying *r, double processor, double bandwidth,
+                           double latency, struct pm_error *err) {
+    struct pm_replay replay = {0};
+    struct pm_replay_request request = ask(r, processor, bandwidth, latency);
+    double seconds = pm_replay_run(&request, &replay, err) ? replay.seconds : NAN;
+    pm_replay_free(&replay);
+    return seconds;
+}
+
+static bool add_what_ifs(struct pm_replaying *r, struct pm_error *err) {
+    static const struct {
+        const char *name, *words;
+        double processor, bandwidth, latency;
+    } cases[] = {
+        {"bandwidth", "twice the bandwidth", 1, 2, 1},
+        {"latency", "half the latency", 1, 1, 0.5},
+        {"processor", "a processor twice as fast", 2, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double seconds =
+            seconds_with(r, cases[i].processor, cases[i].bandwidth, cases[i].latency, err);
+        if (isnan(seconds))
+            return false;
+        *PM_PUSH(&r->report, what_ifs) =
+            (struct pm_what_if){cases[i].name, cases[i].words, seconds};
+    }
+    return true;
+}
+
+/* What the prediction of the computation may be off by, in the time of the whole. */
+static bool add_interval(struct pm_replaying *r, struct pm_error *err) {
+    r->report.seconds = (struct pm_estimate){NAN, r->replay.seconds, NAN};
+    double estimate = r->computation.estimate;
+    if (!(estimate > 0) || isnan(r->computation.low) || isnan(r->computation.high))
+        return true;
+    r->report.seconds.low = seconds_with(r, estimate / r->computation.low, 1, 1, err);
+    r->report.seconds.high = seconds_with(r, estimate / r->computation.high, 1, 1, err);
+    return err->kind == PM_ERROR_NONE;
+}
+
+static bool add_ratio(struct pm_replaying *r, struct pm_error *err) {
+    struct pm_processor_ratio *ratio = &r->report.ratio;
+    if (!ratio->other)
+        return true;
+    ratio->peak_seconds = seconds_with(r, ratio->peak / ratio->convolved, 1, 1, err);
+    return !isnan(ratio->peak_seconds);
+}
+
+static bool replay(struct pm_replaying *r, struct pm_error *err) {
+    struct pm_replay_request request = ask(r, r->request->processor, 1, 1);
+    return pm_actions_check(&r->actions, err) && pm_replay_run(&request, &r->replay, err) &&
+           add_interval(r, err) && add_ratio(r, err) && (r->request->svg || add_what_ifs(r, err));
+}
+
+static bool make_and_print(struct pm_replaying *r, struct pm_error *err) {
+    const struct pm_replay_options *request = r->request;
+    if (!(r->engine = pm_library_path("pmodel-replay", err)))
+        return pm_fail(err, "the replay needs SimGrid (on Debian libsimgrid-dev, and then `make` "
+                            "again): lib/pmodel/pmodel-replay is not there");
+    if (!(r->platform = find_platform(request->platform, err)))
+        return false;
+    r->report.platform = request->platform;
+    r->report.actions = &r->actions;
+    r->report.replay = &r->replay;
+    if (!(request->trace ? pm_actions_read(request->trace, &r->actions, err)
+                         : pm_actions_of_store(r, err)))
+        return false;
+    if (request->write && !pm_actions_write(&r->actions, request->write, err))
+        return false;
+    if (!replay(r, err))
+        return false;
+    if (request->svg)
+        pm_report_replay_svg(stdout, &r->report);
+    else
+        pm_report_replay(stdout, &r->report, &request->show);
+    return true;
+}
+
+static void free_replaying(struct pm_replaying *r) {
+    pm_replay_free(&r->replay);
+    pm_actions_free(&r->actions);
+    for (size_t i = 0; i < r->report.n_notes; i++)
+        free(r->report.notes[i]);
+    free(r->report.notes);
+    free(r->report.what_ifs);
+    free(r->program);
+    free(r->at);
+    free(r->machine);
+    free(r->other);
+    free(r->platform);
+    free(r->engine);
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+/* What contradicts itself or is missing; NULL: nothing. */
+static const char *find_mistake(const struct pm_replay_options *request, size_t n_arguments) {
+    if (!request->platform)
+        return "name the network with --platform FILE.xml";
+    if (request->trace ? n_arguments > 0 || request->on.n_machines > 0 : n_arguments != 1)
+        return "give one store with -m MACHINE, or --trace FILE alone";
+    if (!request->trace && request->on.n_machines != 1)
+        return "name the machine that computes with -m NAME";
+    if (request->trace && request->against.n_machines > 0)
+        return "--against is of a store: a trace knows no machine";
+    if (request->against.n_machines > 1)
+        return "--against takes one machine";
+    return NULL;
+}
+
+int pm_cmd_replay(int argc, char **argv) {
+    struct pm_replay_options request = {.show = pm_default_report_options(), .processor = 1};
+    struct pm_drawn_format drawn = {&request.show.format, &request.svg};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTIONS_MACHINES(&request.on),
+        {.name = "against",
+         .add = pm_add_machine,
+         .is_list = true,
+         .to = &request.against,
+         .finish = pm_read_machines},
+        PM_OPTION_TEXT("platform", 0, &request.platform),
+        PM_OPTION_TEXT("trace", 0, &request.trace),
+        PM_OPTION_TEXT("collectives", 0, &request.collectives),
+        PM_OPTION_TEXT("write", 0, &request.write),
+        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
+        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
+        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
+        PM_OPTION_FLAG("wide", 0, &request.show.wide),
+        {0},
+    };
+    struct pm_command_line line = {.command = "replay", .options = options};
+    struct pm_error err = {0};
+    int status = pm_read_options(&line, argc, argv);
+    const char *mistake = status == 0 ? find_mistake(&request, line.n_arguments) : NULL;
+    if (mistake)
+        status = pm_usage_error("replay", "%s", mistake);
+    if (status == 0) {
+        struct pm_replaying replaying = {.request = &request, .computation = {NAN, NAN, NAN}};
+        request.store_path = line.n_arguments ? line.arguments[0] : NULL;
+        if (!make_and_print(&replaying, &err))
+            status = pm_complain(&err);
+        free_replaying(&replaying);
+    }
+    pm_free_machines(&request.on);
+    pm_free_machines(&request.against);
+    return status;
+}

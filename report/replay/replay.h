@@ -1,0 +1,47 @@
+/* `pmodel replay`: a parallel program on a simulated network. */
+#ifndef PM_REPORT_REPLAY_H
+#define PM_REPORT_REPLAY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "core/base/base.h"
+#include "report/options.h"
+#include "sched/replay/replay.h"
+
+/* The parallel time if something was otherwise. */
+struct pm_what_if {
+    const char *name, *words; /* "bandwidth", "twice the bandwidth" */
+    double seconds;
+};
+
+/* What the paper feeds to its network simulator: how much faster the machine computes than another
+   one. */
+struct pm_processor_ratio {
+    const char *other;      /* title of the other machine; NULL: not asked for */
+    double convolved, peak; /* by predicted times; by peak rates */
+    double peak_seconds;    /* the parallel time, had the peak rates been right */
+};
+
+struct pm_replay_report {
+    const char *program; /* NULL: of a trace */
+    const char *at;      /* "N=24, p=4"; NULL */
+    const char *machine; /* title; NULL: computation as in the trace */
+    const char *platform;
+    const struct pm_actions *actions;
+    const struct pm_replay *replay;
+    struct pm_estimate seconds; /* of the whole; without an interval both ends are NAN */
+    double level;               /* probability of the interval */
+    PM_ARRAY(struct pm_what_if, what_ifs);
+    struct pm_processor_ratio ratio;
+    PM_ARRAY(char *, notes); /* owned */
+};
+
+/* What the paper gives its network simulator stands behind the ranks: a line a rank, then the calls
+   in which ranks spend their time, then what would be otherwise. */
+void pm_report_replay(FILE *out, const struct pm_replay_report *report,
+                      const struct pm_report_options *options);
+/* The ranks over time, as a drawing. */
+void pm_report_replay_svg(FILE *out, const struct pm_replay_report *report);
+
+#endif

@@ -1,0 +1,42 @@
+/* What the files of the replay share. */
+#ifndef PM_REPLAY_PRIVATE_H
+#define PM_REPLAY_PRIVATE_H
+
+#include "sched/replay/replay.h"
+
+/* One end of a message, of a send or of a receive. */
+struct pm_message_end {
+    int32_t from, to, tag;
+    size_t action; /* index among those of its rank */
+    uint64_t bytes;
+};
+
+/* By sender, receiver, tag and order, in which MPI brings sends and receives together: the Nth of
+   the one belongs to the Nth of the other. */
+struct pm_messages {
+    PM_ARRAY(struct pm_message_end, sends);
+    PM_ARRAY(struct pm_message_end, receives);
+};
+struct pm_messages pm_messages_of(const struct pm_actions *actions);
+void pm_messages_free(struct pm_messages *messages); /* what it owns */
+
+/* ---- placement.c ----------------------------------------------------------------------------- */
+
+struct pm_placement_kinds;
+
+/* Goes through the intervals of a process beside its events. */
+struct pm_placement {
+    const struct pm_computation *computation;
+    struct pm_placement_kinds *kinds; /* owned */
+    uint32_t at;                      /* path where the interval that is under way began */
+    double placed;                    /* seconds that were given out */
+    bool is_empty;                    /* the process has no intervals */
+};
+struct pm_placement pm_placement_begin(const struct pm_run_to_replay *run, uint32_t process);
+void pm_placement_free(struct pm_placement *placement); /* what it owns */
+/* Whether the event at PATH ends an interval, and what was computed since the last one ended. */
+bool pm_placement_ends(struct pm_placement *placement, uint32_t path, double *seconds);
+/* The same for the end of the process. */
+double pm_placement_end(struct pm_placement *placement);
+
+#endif
