@@ -159,9 +159,9 @@ static bool number_paths(struct merge *merge) {
         return false;
     uint32_t *numbers = pm_store_put_call_paths(merge->to, merge->structure, &paths, merge->err);
     sqlite3_stmt *s =
-        numbers ? pm_store_prepare(merge->to, "INSERT INTO temp.merged_path VALUES (?, ?)",
-                                   merge->err)
-                : NULL;
+        numbers
+            ? pm_store_prepare(merge->to, "INSERT INTO temp.merged_path VALUES (?, ?)", merge->err)
+            : NULL;
     bool ok = s != NULL;
     for (size_t path = 0; ok && path < paths.n_sites; path++) {
         sqlite3_bind_int64(s, 1, (int64_t)path);
@@ -192,10 +192,10 @@ static bool number_kinds(struct merge *merge) {
 static bool number_all(struct merge *merge) {
     static const char *const names[] = {"call_path", "interval_kind"};
     bool (*const number[])(struct merge *) = {number_paths, number_kinds};
-    bool ok = number_runs(merge) &&
-              pm_store_run_sql(merge->to,
-                               "DELETE FROM temp.merged_path; DELETE FROM temp.merged_kind;",
-                               merge->err);
+    bool ok =
+        number_runs(merge) &&
+        pm_store_run_sql(merge->to, "DELETE FROM temp.merged_path; DELETE FROM temp.merged_kind;",
+                         merge->err);
     for (size_t i = 0; ok && i < sizeof names / sizeof *names; i++) {
         struct table table = {.name = pm_strdup(names[i])};
         sqlite3_stmt *s = pm_store_prepare(
@@ -364,14 +364,11 @@ static bool keep_version(struct merge *merge) {
 static void say_merged(struct merge *merge, int64_t n_there, int64_t n_older) {
     int64_t n = number_of(merge, "SELECT count(*) FROM other.run"),
             replaced = number_of(merge, "SELECT count(*) FROM temp.replaced_run");
-    char *sentence =
-        pm_sprintf("%s: %lld run%s", merge->from, (long long)n, n == 1 ? "" : "s");
+    char *sentence = pm_sprintf("%s: %lld run%s", merge->from, (long long)n, n == 1 ? "" : "s");
     if (replaced)
-        pm_append(&sentence, ", %lld in place of older ones of the same size",
-                  (long long)replaced);
+        pm_append(&sentence, ", %lld in place of older ones of the same size", (long long)replaced);
     if (n_older)
-        pm_append(&sentence, ", %lld left out for newer ones of the same size",
-                  (long long)n_older);
+        pm_append(&sentence, ", %lld left out for newer ones of the same size", (long long)n_older);
     if (n_there)
         pm_append(&sentence, ", %lld there already", (long long)n_there);
     merge->say(merge->context, sentence);
@@ -391,9 +388,8 @@ static bool attach(struct merge *merge) {
 /* What there is of the program goes along; that of another one is refused. */
 static bool put_structure(struct merge *merge) {
     merge->structure = pm_store_structure(merge->other, merge->err);
-    return merge->structure &&
-           (pm_store_put_structure(merge->to, merge->structure, merge->err) ||
-            pm_fail_in(merge->err, "%s", merge->from));
+    return merge->structure && (pm_store_put_structure(merge->to, merge->structure, merge->err) ||
+                                pm_fail_in(merge->err, "%s", merge->from));
 }
 
 static bool merge_one(struct merge *merge) {
