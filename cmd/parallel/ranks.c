@@ -177,8 +177,10 @@ static void add_calls(const struct pm_structure *structure, const struct pm_rank
             continue;
         add_call(report, group, report->rows[group].role,
                  pm_call_path_name(structure, &communication->paths, count->kind.path),
-                 (double)count->n / pm_ranks_count(ranks, PM_NONE, group));
+                 (double)count->n);
     }
+    for (size_t i = 0; i < report->n_calls; i++)
+        report->calls[i].calls /= pm_ranks_count(ranks, PM_NONE, report->calls[i].group);
     PM_SORT(report->calls, report->n_calls, by_group);
     report->calls_known = true;
 }
