@@ -32,6 +32,7 @@ int pm_cmd_instrument(int argc, char **argv);
 int pm_cmd_plan(int argc, char **argv);
 int pm_cmd_bound(int argc, char **argv);
 int pm_cmd_profile(int argc, char **argv);
+int pm_cmd_communication(int argc, char **argv);
 int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_model(int argc, char **argv);
 int pm_cmd_schedule(int argc, char **argv);

@@ -83,11 +83,13 @@ struct fitted {
     size_t n_profiles;
     struct pm_model_set *models;
     struct pm_fit_statistics statistics;
+    struct pm_given_formulas formulas; /* which the statistics name */
 };
 
 static void free_fitted(struct fitted *fitted) {
     if (fitted->models)
         pm_model_set_free(fitted->models);
+    pm_given_formulas_free(&fitted->formulas);
     pm_profiles_free(fitted->profiles, fitted->n_profiles);
     if (fitted->structure)
         pm_structure_free(fitted->structure);
@@ -112,7 +114,6 @@ static bool fit_messages(struct pm_store *store, const struct pm_fit_options *op
 static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fit_options,
                          bool with_partial, struct fitted *fitted, struct pm_error *err) {
     struct pm_parameters *sizes = NULL;
-    struct pm_given_formulas formulas = {0};
     struct pm_fit_options with_formulas = *fit_options;
     fitted->structure = pm_store_structure(store, err);
     if (fitted->structure && pm_store_runs(store, &sizes, &fitted->n_profiles, err))
@@ -123,8 +124,8 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
         return false;
     size_t n_cut_off = choose_profiles(fitted->profiles, &fitted->n_profiles, with_partial);
     const struct pm_profile *const *profiles = (const struct pm_profile *const *)fitted->profiles;
-    with_formulas.formulas = &formulas;
-    if (pm_store_formulas(store, &formulas, err))
+    with_formulas.formulas = &fitted->formulas;
+    if (pm_store_formulas(store, &fitted->formulas, err))
         fitted->models = pm_fit(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                                 &fitted->statistics, err);
     if (fitted->models) {
@@ -137,7 +138,6 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
               fit_messages(store, &with_formulas, err);
     if (ok)
         fitted->models->n_cut_off = n_cut_off;
-    pm_given_formulas_free(&formulas);
     return ok;
 }
 

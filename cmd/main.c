@@ -65,6 +65,11 @@ static const struct pm_command commands[] = {
      "                      [--format table|json|csv] [--wide] STORE",
      "what each basic block does with memory: strides, operations, hits in simulated caches",
      pm_cmd_profile},
+    {"communication",
+     "[-P NAME=VALUE[,...]] [--by-rank | --rank R | --matrix | --trace R]\n"
+     "                            [--format table|json|csv] [--wide] STORE",
+     "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
+     pm_cmd_communication},
     {"bound",
      "[-o STORE] [-P NAME=VALUE]... [--threshold PERCENT] [--loops NAMES] [--every K]\n"
      "                    [--format table|json|csv] [--wide] [options of run] -- COMMAND "
@@ -74,6 +79,7 @@ static const struct pm_command commands[] = {
     {"fit",
      "[--basis [SCOPE=]FUNCTIONS]... [--search] [--in NAMES] [--drop-divergent]\n"
      "                  [--with-partial] [--threads N]\n"
+     "                  [--role NAME] [--interval KIND [--ordinal NAME]]\n"
      "                  [--models | --flagged [--top N]] [--format table|json|csv] [--wide] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"model",
@@ -81,7 +87,9 @@ static const struct pm_command commands[] = {
      "                    [--sort place|count] [--threshold P%|N] [--interval NAMES]\n"
      "                    [--routine NAMES] [--include FILE] [--exclude FILE]\n"
      "                    [-P NAME=VALUE[,...]] [--basis FUNCTIONS] [--search] [--threads N]\n"
-     "                    [--format table|json|csv] [--wide] STORE",
+     "                    [--role NAME] [--ordinal NAME]\n"
+     "                    [--format table|json|csv] [--wide] STORE\n"
+     "       pmodel model --communication [--role NAME] [-P NAME=VALUE[,...]] [options] STORE",
      "models of how often instructions of each class are executed, for each scope", pm_cmd_model},
     {"schedule",
      "-m MACHINE [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--pessimistic]\n"
@@ -94,7 +102,9 @@ static const struct pm_command commands[] = {
      "                     [--tree] [--fields LIST] [--sort FIELD] [--filter PATTERN]\n"
      "                     [--min-percent P] [--top N] [--notes] [--cores P]\n"
      "                     [--deps optimistic|pessimistic] [--time window|simple|signature]\n"
-     "                     [--threads | --carried] [--fits] [--interpolate]\n"
+     "                     [--threads | --carried | --ranks | --intervals] [--fits] "
+     "[--interpolate]\n"
+     "                     [--role NAME] [--interval KIND [--ordinal NAME]]\n"
      "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
     {"explain",
@@ -129,6 +139,7 @@ static const struct pm_command commands[] = {
     {"scale",
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
      "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"
+     "                    [--role NAME] [--interval KIND [--ordinal NAME]]\n"
      "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"replay",
@@ -166,6 +177,7 @@ static const struct pm_command commands[] = {
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
      "                    [--set NAME=VALUE]... [--no-cold] [--range NAME=LOW:HIGH[:STEP]] "
      "[--interpolate]\n"
+     "                    [--role NAME] [--interval KIND [--ordinal NAME]]\n"
      "                    [--min-percent P] [--top N] [--format table|json|csv] [--wide] STORE\n"
      "       pmodel query --fits [--cache SIZES | -m MACHINE[,MACHINE]...] [options] STORE",
      "of size, cache and hit ratio, the one that is not given; which sizes fit a cache",
@@ -175,8 +187,8 @@ static const struct pm_command commands[] = {
      "                     [--block SIZES] [--routine NAMES] [--group LIST]\n"
      "                     [--threads | --shared] [--format json|csv] [-o FILE]\n"
      "       pmodel export --callgrind | --folded [--of FIGURE] | --extrap -s STORE -m MACHINE\n"
-     "                     [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple] "
-     "[-o FILE]",
+     "                     [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple]\n"
+     "                     [--role NAME] [--interval KIND [--ordinal NAME]] [-o FILE]",
      "measured histograms or strides, or predictions, for other programs", pm_cmd_export},
     {"validate",
      "-s STORE [-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [--caches BLOCKS]\n"

@@ -142,9 +142,23 @@ bool pm_add_stop_after(void *to, char *value, struct pm_error *err) {
 
 bool pm_add_interval(void *to, char *value, struct pm_error *err) {
     struct pm_event_choice *choice = to;
-    (void)err;
-    *PM_PUSH(choice, intervals) = value;
-    return true;
+    if (strcmp(value, "none") == 0)
+        return choice->no_intervals = true;
+    if (strcmp(value, "mpi") != 0)
+        return pm_event_choice_add_intervals(choice, value, err);
+    char *path = pm_share_path("mpi.intervals", err);
+    bool ok = path && pm_event_choice_add_interval_file(choice, path, PM_INTERVALS_ONE, err);
+    free(path);
+    return ok;
+}
+
+bool pm_add_usual_intervals(struct pm_event_choice *choice, struct pm_error *err) {
+    if (choice->no_intervals || choice->n_intervals)
+        return true;
+    char *path = pm_share_path("mpi.intervals", err);
+    bool ok = path && pm_event_choice_add_interval_file(choice, path, PM_INTERVALS_ANY, err);
+    free(path);
+    return ok;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */

@@ -46,6 +46,8 @@ bool pm_set_events(void *to, char *value, struct pm_error *err); /* --events: it
 bool pm_add_start_at(void *to, char *value, struct pm_error *err);
 bool pm_add_stop_after(void *to, char *value, struct pm_error *err);
 bool pm_add_interval(void *to, char *value, struct pm_error *err);
+/* Unless some were named, or none are wanted: those of MPI, where the program calls them. */
+bool pm_add_usual_intervals(struct pm_event_choice *choice, struct pm_error *err);
 /* -P NAME=VALUES; TO: struct pm_size_design. */
 bool pm_add_size_list(void *to, char *value, struct pm_error *err);
 

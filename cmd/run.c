@@ -116,6 +116,19 @@ static int check_launcher(const struct run *run) {
     return 0;
 }
 
+/* --interval-memory, and intervals of programs of which nothing was said. */
+static int check_intervals(struct run *run) {
+    struct pm_measure_request *request = &run->measuring.request;
+    struct pm_error err = {0};
+    if (request->interval_memory && (!request->blocks.n || request->shared || request->sample > 1))
+        return pm_usage_error("run",
+                              "--interval-memory needs reuse distances of all blocks, thread "
+                              "by thread: it excludes --no-memory, --shared and --sample");
+    return request->build || pm_add_usual_intervals(&request->copies.events, &err)
+               ? 0
+               : pm_complain(&err);
+}
+
 static int check(struct run *run) {
     struct pm_measure_request *request = &run->measuring.request;
     if (request->time_runs && request->copies.events.n_routines)
@@ -124,6 +137,11 @@ static int check(struct run *run) {
     if (request->build && (request->time_runs || request->handler))
         return pm_usage_error("run", "--build excludes --time and --handler, which are for one "
                                      "build");
+    if (request->build && (request->copies.events.n_intervals || request->interval_memory))
+        return pm_usage_error("run", "--build excludes --interval: the calls that end intervals "
+                                     "are of one build");
+    if (request->copies.events.no_intervals && request->copies.events.n_intervals)
+        return pm_usage_error("run", "--interval none excludes others");
     int status = check_profile(run);
     if (status == 0)
         status = check_launcher(run);
@@ -135,7 +153,7 @@ static int check(struct run *run) {
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
     if (!wants_only_profile(run))
         pm_measuring_usual_blocks(&run->measuring);
-    return 0;
+    return check_intervals(run);
 }
 
 /* "local", the name of a file of this installation, or a file. */
@@ -193,6 +211,7 @@ static int read_command_line(struct run *run, int argc, char **argv) {
         PM_OPTION_ADD("handler", 0, set_handler, request),
         PM_OPTION_ADD("events", 0, set_events, run),
         PM_OPTION_ADD("interval", 0, pm_add_interval, &request->copies.events),
+        PM_OPTION_FLAG("interval-memory", 0, &request->interval_memory),
         {0},
     };
     struct pm_command_line line = {

@@ -209,12 +209,18 @@ static bool take_in(const struct pm_sized_run *run, const char *raw,
 }
 
 /* "; 8 ranks in 2 groups, alike within 5%"; owned by the caller. */
-static char *ranks_text(const struct pm_ranks *ranks) {
-    unsigned n = pm_ranks_count(ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(ranks);
-    if (n == 0)
+static char *ranks_text(const struct pm_sized_run *run) {
+    struct pm_ranks ranks = {0};
+    struct pm_error ignored = {0};
+    if (!pm_store_ranks(run->session->store, run->at, &ranks, &ignored))
         return pm_strdup("");
-    return pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n, n == 1 ? "" : "s", groups,
-                      groups == 1 ? "" : "s", 100 * ranks->tolerance);
+    unsigned n = pm_ranks_count(&ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(&ranks);
+    char *text = n == 0 ? pm_strdup("")
+                        : pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n,
+                                     n == 1 ? "" : "s", groups, groups == 1 ? "" : "s",
+                                     100 * ranks.tolerance);
+    pm_ranks_free(&ranks);
+    return text;
 }
 
 static void say_run(const struct pm_sized_run *run, const struct pm_launch_result *result,
@@ -223,7 +229,7 @@ static void say_run(const struct pm_sized_run *run, const struct pm_launch_resul
     char *size = pm_parameters_text(run->at);
     session->last_seconds = result->wall_seconds;
     session->last_peak_bytes = result->peak_bytes;
-    char *ranks = ranks_text(&ingested->ranks);
+    char *ranks = ranks_text(run);
     pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s", size,
                     result->wall_seconds, ingested->accesses, ranks,
                     cut_off ? "; kept, although it " : "", cut_off ? cut_off : "",

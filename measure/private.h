@@ -69,6 +69,8 @@ size_t pm_session_merged(const struct pm_measure_session *session, uint64_t *siz
 /* What must be equal for a run not to be repeated: command, environment, inputs' contents
    (settings.c).  Owned by the caller. */
 char *pm_settings_text(const struct pm_measure_request *request, struct pm_error *err);
+/* … with those of its intervals, where it has some. */
+void pm_settings_add_intervals(char **text, const struct pm_measure_request *request);
 
 /* ---- one size (one_size.c) --------------------------------------------------------------------
  */

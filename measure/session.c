@@ -26,18 +26,21 @@ bool pm_session_check_interruption(const struct pm_measure_session *session, str
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static bool find_program(struct pm_measure_session *session, const char *command,
+static bool find_program(struct pm_measure_session *session, char *const *argv,
                          struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    session->command_path = pm_find_command(command, err);
+    session->command_path = pm_find_command(argv[0], err);
     if (!session->command_path)
         return false;
-    const char *program = request->exe ? request->exe : session->command_path;
-    if (!request->exe && pm_is_script(program))
-        return pm_fail(err, "%s is a script: name the program that it runs with --exe PATH",
-                       program);
-    session->program = realpath(program, NULL);
-    return session->program || pm_fail(err, "%s: no such program (--exe)", program);
+    char *launched = request->exe ? NULL : pm_launched_program(argv);
+    const char *program = request->exe ? request->exe : launched ? launched : session->command_path;
+    bool ok =
+        request->exe || !pm_is_script(program) ||
+        pm_fail(err, "%s is a script: name the program that it runs with --exe PATH", program);
+    session->program = ok ? realpath(program, NULL) : NULL;
+    ok = ok && (session->program || pm_fail(err, "%s: no such program (--exe)", program));
+    free(launched);
+    return ok;
 }
 
 /* What stands before the MPI library that the program needs, if there is one, and it was built. */
@@ -64,10 +67,10 @@ static void find_wrapper(struct pm_measure_session *session) {
 static bool prepare_copies(struct pm_measure_session *session, const struct pm_parameters *at,
                            struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    char **argv = pm_substitute_all(request->argv, 1, at, err);
+    char **argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
     char **environment =
         argv ? pm_substitute_all(request->environment, request->n_environment, at, err) : NULL;
-    bool ok = environment && find_program(session, argv[0], err) &&
+    bool ok = environment && find_program(session, argv, err) &&
               pm_copies_make(&request->copies, session->program, environment, session->work.path,
                              &session->progress, &session->copies, err);
     if (ok)
@@ -205,9 +208,12 @@ static bool prepare(struct pm_measure_session *session, const struct pm_paramete
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work.path);
     session->settings = pm_settings_text(request, err);
-    return session->settings && pm_session_check_store(session, err) &&
-           (request->build || prepare_copies(session, first, err)) &&
-           pm_session_open_store(session, false, err);
+    if (!session->settings || !pm_session_check_store(session, err) ||
+        (!request->build && !prepare_copies(session, first, err)))
+        return false;
+    if (session->copies.has_intervals)
+        pm_settings_add_intervals(&session->settings, request);
+    return pm_session_open_store(session, false, err);
 }
 
 struct pm_measure_session *pm_measure_session_new(const struct pm_measure_request *request,

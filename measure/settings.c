@@ -9,6 +9,16 @@
 #include "measure/command/command.h"
 #include "measure/private.h"
 
+void pm_settings_add_intervals(char **text, const struct pm_measure_request *request) {
+    XXH64_hash_t hash = 0;
+    for (size_t i = 0; i < request->copies.events.n_intervals; i++) {
+        const char *name = request->copies.events.intervals[i];
+        hash = XXH3_64bits_withSeed(name, strlen(name), hash);
+    }
+    pm_append(text, "\nintervals %016llx%s", (unsigned long long)hash,
+              request->interval_memory ? " with memory" : "");
+}
+
 char *pm_settings_text(const struct pm_measure_request *request, struct pm_error *err) {
     char *command = pm_command_text(request->argv);
     char *text = pm_sprintf("command %s", command);
@@ -32,8 +42,6 @@ char *pm_settings_text(const struct pm_measure_request *request, struct pm_error
                   routine->flag == PM_PROBE_SCOPE_STARTS ? "start-at" : "stop-after",
                   routine->name);
     }
-    for (size_t i = 0; i < request->copies.events.n_intervals; i++)
-        pm_append(&text, "\ninterval %s", request->copies.events.intervals[i]);
     for (size_t i = 0; i < request->n_inputs; i++) {
         char *content = pm_read_text(request->inputs[i].from, err);
         if (!content) {

@@ -179,9 +179,6 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
         !pm_store_has_patterns(session->store, at, request->blocks.bytes, request->blocks.n,
                                &there->run, err))
         return false;
-    if (there->run && request->copies.events.n_intervals &&
-        !pm_store_has_intervals(session->store, at, request->interval_memory, &there->run, err))
-        return false;
     if (there->run && session->wrapper &&
         !pm_store_has_communication(session->store, at, &there->run, err))
         return false;

@@ -121,6 +121,17 @@ static void submit(struct waiting *all) {
 /* ---- what comes back -------------------------------------------------------------------------
  */
 
+/* A job that was told to end, and had the time to say so. */
+static bool check_ending(const struct pm_measure_session *session, const struct pm_job *job,
+                         const struct pm_launch_result *result, struct pm_error *err) {
+    return !result->interrupted || session->request->keep_partial || pm_interrupting_signal() ||
+           pm_fail(err,
+                   "its job (%s) was told to end before its command had ended: cancelled, or out "
+                   "of its time in the queue? the size is left out, and the same command runs it "
+                   "again",
+                   job->id ? job->id : "here");
+}
+
 /* What cannot be put into the store stays in the job's folder, for the next call. */
 static void take_result(struct waiting *all, struct awaited *size) {
     struct pm_measure_session *session = all->session;
@@ -130,7 +141,8 @@ static void take_result(struct waiting *all, struct awaited *size) {
     char *raw = pm_job_raw_folder(size->job->folder);
     struct pm_in_store there; /* it also says of which block sizes the run is */
     bool can_read = pm_session_look(session, size->at, &there, &why);
-    bool ok = can_read && pm_job_result(size->job->folder, &result, &started, &why);
+    bool ok = can_read && pm_job_result(size->job->folder, &result, &started, &why) &&
+              check_ending(session, size->job, &result, &why);
     if (ok)
         pm_job_pass_on(size->job->folder, session->request->output_to_errors);
     ok = ok && pm_sized_run_keep(&size->run, raw, &result, started, &why);

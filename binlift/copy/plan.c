@@ -85,7 +85,7 @@ pm_plan_instrumentation(const struct pm_lifted *lifted,
     struct pm_instrumentation_plan *plan = pm_alloc(1, sizeof *plan);
     plan->options = options;
     plan->counters = lifted->counters;
-    plan->probes = pm_plan_probes(lifted, options->scope_events);
+    plan->probes = pm_plan_probes(lifted, options->scope_events, !options->no_counters);
     choose_routines(lifted, plan);
     pm_find_moving_blocks(lifted, plan);
     if (options->calls_move)

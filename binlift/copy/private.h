@@ -5,8 +5,10 @@
 #include "binlift/copy/copy.h"
 
 /* probes.c.  SCOPE_EVENTS: per scope of the structure, not 0 if it is to be probed, enum
-   pm_probe_scope_flags; NULL: none is.  Calls that end an interval are probed in any case. */
-struct pm_probe_plan *pm_plan_probes(const struct pm_lifted *lifted, const uint8_t *scope_events);
+   pm_probe_scope_flags; NULL: none is.  Calls that end an interval are probed
+   too, WITH_INTERVALS. */
+struct pm_probe_plan *pm_plan_probes(const struct pm_lifted *lifted, const uint8_t *scope_events,
+                                     bool with_intervals);
 void pm_probe_plan_free(struct pm_probe_plan *plan);
 
 /* read_bytes.c: fills PLAN's read_bytes, and takes off `moves` the routines that they forbid to

@@ -27,7 +27,8 @@ struct planner {
     const struct pm_structure *structure;
     struct pm_probe_plan *plan;
     const uint8_t *scope_events;
-    uint32_t *loops; /* room for a chain of loops */
+    const bool *ends_interval; /* per instruction; NULL: none does */
+    uint32_t *loops;           /* room for a chain of loops */
     size_t cap_loops;
 };
 
@@ -168,8 +169,8 @@ static void add_edge_events(struct planner *p, const struct pm_routine *routine,
 
 /* Before the instruction that ends BLOCK, if that ends an interval too. */
 static void add_interval_end(struct planner *p, uint32_t block) {
-    if (block != PM_NONE && p->lifted->ends_interval &&
-        p->lifted->ends_interval[pm_last_insn(p->lifted, block) - p->lifted->insns])
+    if (block != PM_NONE && p->ends_interval &&
+        p->ends_interval[pm_last_insn(p->lifted, block) - p->lifted->insns])
         *PM_PUSH(p->plan, events) =
             p->structure->blocks[block].scope << 2 | PM_EVENT_INTERVAL_END | PM_EVENT_NOW;
 }
@@ -200,17 +201,17 @@ static void plan_iterations(struct planner *p) {
     }
 }
 
-static bool has_interval_end(const struct pm_lifted *lifted, uint32_t r) {
-    const struct pm_routine_code *code = &lifted->routine_codes[r];
-    if (!lifted->ends_interval || !lifted->structure->routines[r].n_blocks)
+static bool has_interval_end(const struct planner *p, uint32_t r) {
+    const struct pm_routine_code *code = &p->lifted->routine_codes[r];
+    if (!p->ends_interval || !p->structure->routines[r].n_blocks)
         return false;
-    return memchr(lifted->ends_interval + code->first_insn, 1, code->n_insns) != NULL;
+    return memchr(p->ends_interval + code->first_insn, 1, code->n_insns) != NULL;
 }
 
 static void plan_routine(struct planner *p, uint32_t r) {
     const struct pm_routine *routine = &p->structure->routines[r];
     struct pm_probe_plan *plan = p->plan;
-    bool probes = has_probed_scope(p, routine), intervals = has_interval_end(p->lifted, r);
+    bool probes = has_probed_scope(p, routine), intervals = has_interval_end(p, r);
     if (probes) {
         drop_scopes_without_place(p, routine);
         probes = has_probed_scope(p, routine);
@@ -223,11 +224,17 @@ static void plan_routine(struct planner *p, uint32_t r) {
     plan->has_probe[r] = probes || intervals;
 }
 
-struct pm_probe_plan *pm_plan_probes(const struct pm_lifted *lifted, const uint8_t *scope_events) {
+struct pm_probe_plan *pm_plan_probes(const struct pm_lifted *lifted, const uint8_t *scope_events,
+                                     bool with_intervals) {
     const struct pm_structure *structure = lifted->structure;
     struct pm_probe_plan *plan = pm_alloc(1, sizeof *plan);
     struct planner planner = {
-        .lifted = lifted, .structure = structure, .plan = plan, .scope_events = scope_events};
+        .lifted = lifted,
+        .structure = structure,
+        .plan = plan,
+        .scope_events = scope_events,
+        .ends_interval = with_intervals ? lifted->ends_interval : NULL,
+    };
     plan->first = pm_alloc(structure->n_edges + 1, sizeof *plan->first);
     plan->places = pm_alloc(structure->n_edges, sizeof *plan->places);
     plan->probed = pm_alloc(structure->n_scopes, sizeof *plan->probed);

@@ -30,6 +30,7 @@ static const struct {
     {"compare", "pmodel compare -m r12000,itanium2 heat.pmdb@N=64:2 cg.pmdb@N=32"},
     {"plot", "pmodel plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg"},
     {"html", "pmodel html -m r12000 -o heat.html heat.pmdb    # one page, for a browser"},
+    {"communication", "pmodel communication cg.pmdb -P N=20000 -P p=4 --matrix"},
     {"profile", "pmodel profile heat.pmdb    # of a run with `pmodel run --profile`"},
     {"signature", "pmodel signature sapphire-rapids"},
     {"convolve", "pmodel convolve heat.pmdb -m sapphire-rapids"},

@@ -10,6 +10,7 @@
 
 #include "cmd/parallel/parallel.h"
 #include "fit/fit.h"
+#include "fit/messages/messages.h"
 #include "report/parallel/parallel.h"
 #include "sched/cores/cores.h"
 #include "sched/sched.h"
@@ -171,7 +172,8 @@ static void add_calls(const struct pm_structure *structure, const struct pm_rank
     for (size_t i = 0; i < communication->n_counts; i++) {
         const struct pm_event_count *count = &communication->counts[i];
         uint32_t group = group_of(ranks, count->process);
-        if (group == PM_NONE || group >= report->n_rows || !may_wait(count->kind.operation))
+        if (group == PM_NONE || group >= report->n_rows || !may_wait(count->kind.operation) ||
+            !pm_is_message(&count->kind))
             continue;
         add_call(report, group, report->rows[group].role,
                  pm_call_path_name(structure, &communication->paths, count->kind.path),

@@ -92,64 +92,147 @@ uint32_t pm_call_path_block(const struct pm_structure *structure, const struct p
     return PM_NONE;
 }
 
-/* The routine, or inlined code, that BLOCK is written in. */
-static const char *owner_of(const struct pm_structure *structure, uint32_t block) {
-    uint32_t scope = structure->blocks[block].scope;
-    while (scope != PM_NONE && structure->scopes[scope].kind == PM_SCOPE_LOOP)
-        scope = structure->scopes[scope].parent;
-    if (scope != PM_NONE && structure->scopes[scope].kind == PM_SCOPE_INLINED &&
-        structure->scopes[scope].name)
-        return structure->scopes[scope].name;
-    return structure->routines[structure->blocks[block].routine].display_name;
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* The steps of a path, as texts, innermost first. */
+struct steps {
+    PM_ARRAY(char *, texts);
+};
+
+static void free_steps(struct steps *steps) {
+    for (size_t i = 0; i < steps->n_texts; i++)
+        free(steps->texts[i]);
+    free(steps->texts);
 }
 
-static void append_site(char **text, const struct pm_structure *structure,
-                        const struct pm_call_paths *paths, uint32_t path) {
-    uint32_t block = pm_call_path_block(structure, paths, path);
-    if (block == PM_NONE) {
-        pm_append(text, "0x%llx", (unsigned long long)paths->sites[path].return_address);
-        return;
+static char *step_text(const char *name, uint32_t line) {
+    return line ? pm_sprintf("%s:%u", name, line) : pm_strdup(name);
+}
+
+/* A call in BLOCK: the inlined code that it is in, outwards, then the routine; each with the line
+   of what is called there, of the call itself that where the block begins. */
+static void add_block_steps(struct steps *steps, const struct pm_structure *structure,
+                            uint32_t block) {
+    const struct pm_routine *routine = &structure->routines[structure->blocks[block].routine];
+    uint32_t line = structure->blocks[block].line;
+    for (uint32_t s = structure->blocks[block].scope; s != PM_NONE && s != routine->scope;
+         s = structure->scopes[s].parent) {
+        const struct pm_scope *scope = &structure->scopes[s];
+        if (scope->kind != PM_SCOPE_INLINED || !scope->name)
+            continue;
+        *PM_PUSH(steps, texts) = step_text(scope->name, line);
+        line = scope->call_file_line;
     }
-    pm_append(text, "%s", owner_of(structure, block));
-    if (structure->blocks[block].line)
-        pm_append(text, ":%u", structure->blocks[block].line);
+    *PM_PUSH(steps, texts) = step_text(routine->display_name, line);
 }
 
-/* Is PATH the outermost call, in code that nobody knows, as that of `main`? */
-static bool is_start(const struct pm_structure *structure, const struct pm_call_paths *paths,
-                     uint32_t path) {
-    return paths->sites[path].parent == PM_NO_PATH &&
-           pm_call_path_block(structure, paths, path) == PM_NONE;
-}
-
-static void append_path(char **text, const struct pm_structure *structure,
-                        const struct pm_call_paths *paths, uint32_t path) {
-    uint32_t parent = paths->sites[path].parent;
-    if (parent != PM_NO_PATH && !is_start(structure, paths, parent)) {
-        append_path(text, structure, paths, parent);
-        pm_append(text, " > ");
+/* Of the outermost call nothing is said if it is in code that nobody knows, as that of `main` is.
+ */
+static struct steps steps_of(const struct pm_structure *structure,
+                             const struct pm_call_paths *paths, uint32_t path) {
+    struct steps steps = {0};
+    for (uint32_t at = path; at != PM_NO_PATH; at = paths->sites[at].parent) {
+        uint32_t block = pm_call_path_block(structure, paths, at);
+        if (block != PM_NONE)
+            add_block_steps(&steps, structure, block);
+        else if (at == path || paths->sites[at].parent != PM_NO_PATH)
+            *PM_PUSH(&steps, texts) =
+                pm_sprintf("0x%llx", (unsigned long long)paths->sites[at].return_address);
     }
-    append_site(text, structure, paths, path);
+    return steps;
+}
+
+/* The N innermost of STEPS, and what is called last behind BEFORE_CALLEE. */
+static char *join(const struct steps *steps, size_t n, const char *before_callee,
+                  const char *callee) {
+    char *text = NULL;
+    for (size_t i = n < steps->n_texts ? n : steps->n_texts; i-- > 0;)
+        pm_append(&text, "%s%s", text ? " > " : "", steps->texts[i]);
+    if (callee)
+        pm_append(&text, "%s%s", before_callee, callee);
+    return text;
 }
 
 char *pm_call_path_text(const struct pm_structure *structure, const struct pm_call_paths *paths,
                         uint32_t path) {
-    char *text = NULL;
     if (path == PM_NO_PATH)
         return pm_strdup("-");
-    append_path(&text, structure, paths, path);
-    if (paths->callees[path])
-        pm_append(&text, " > %s", paths->callees[path]);
+    struct steps steps = steps_of(structure, paths, path);
+    char *text = join(&steps, SIZE_MAX, " > ", paths->callees[path]);
+    free_steps(&steps);
     return text;
 }
 
 char *pm_call_path_name(const struct pm_structure *structure, const struct pm_call_paths *paths,
                         uint32_t path) {
-    char *text = NULL;
     if (path == PM_NO_PATH)
         return pm_strdup("-");
-    append_site(&text, structure, paths, path);
-    if (paths->callees[path])
-        pm_append(&text, " %s", paths->callees[path]);
+    struct steps steps = steps_of(structure, paths, path);
+    char *text = join(&steps, 1, " ", paths->callees[path]);
+    free_steps(&steps);
     return text;
+}
+
+/* ---- names that differ ----------------------------------------------------------------------- */
+
+struct naming {
+    const struct pm_call_paths *paths;
+    struct steps *steps; /* per path */
+    char **names;
+    bool *is_open; /* per path: its name has as many steps as all have that are not named yet */
+};
+
+/* Names of N steps for all that have none yet; those that no other one has stay. */
+static bool name_by(struct naming *naming, size_t n) {
+    size_t n_paths = naming->paths->n_sites;
+    struct pm_map map = {0};
+    bool *is_double = pm_alloc(n_paths, sizeof *is_double), open = false;
+    for (size_t path = 1; path < n_paths; path++) {
+        if (!naming->is_open[path])
+            continue;
+        free(naming->names[path]);
+        naming->names[path] = join(&naming->steps[path], n, " ", naming->paths->callees[path]);
+        uint64_t hash = pm_hash_text(naming->names[path]);
+        for (struct pm_map_entry at = pm_map_find(&map, hash); at.found; pm_map_next(&map, &at))
+            if (strcmp(naming->names[at.item], naming->names[path]) == 0)
+                is_double[at.item] = is_double[path] = true;
+        pm_map_add(&map, hash, (uint32_t)path);
+    }
+    for (size_t path = 1; path < n_paths; path++)
+        open |= naming->is_open[path] &= is_double[path];
+    free(is_double);
+    pm_map_free(&map);
+    return open;
+}
+
+char **pm_call_path_names(const struct pm_structure *structure, const struct pm_call_paths *paths,
+                          const bool *is_named) {
+    struct naming naming = {paths, pm_alloc(paths->n_sites + 1, sizeof *naming.steps),
+                            pm_alloc(paths->n_sites + 1, sizeof *naming.names),
+                            pm_alloc(paths->n_sites + 1, sizeof *naming.is_open)};
+    size_t most_steps = 1, n = 1;
+    naming.names[PM_NO_PATH] = pm_strdup("-");
+    for (uint32_t path = 1; path < paths->n_sites; path++)
+        if ((naming.is_open[path] = is_named[path])) {
+            naming.steps[path] = steps_of(structure, paths, path);
+            if (naming.steps[path].n_texts > most_steps)
+                most_steps = naming.steps[path].n_texts;
+        }
+    while (name_by(&naming, n) && n < most_steps)
+        n++;
+    for (size_t path = 1; path < paths->n_sites; path++) {
+        if (naming.is_open[path])
+            pm_append(&naming.names[path], " @0x%llx",
+                      (unsigned long long)paths->sites[path].return_address);
+        free_steps(&naming.steps[path]);
+    }
+    free(naming.steps);
+    free(naming.is_open);
+    return naming.names;
+}
+
+void pm_call_path_names_free(char **names, const struct pm_call_paths *paths) {
+    for (size_t path = 0; path == 0 || path < paths->n_sites; path++)
+        free(names[path]);
+    free(names);
 }

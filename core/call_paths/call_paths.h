@@ -43,13 +43,19 @@ bool pm_call_path_fits(const struct pm_structure *structure, const struct pm_cal
 uint32_t pm_call_path_block(const struct pm_structure *structure, const struct pm_call_paths *paths,
                             uint32_t path);
 
-/* PATH for people: "main:40 > solve:112 > MPI_Allreduce": the routine, or inlined code, of each
-   call and the line where its basic block begins, and what is called last, if that is known.  "-"
-   of PM_NO_PATH.  The short one has the last call only: "solve:112 MPI_Allreduce".  Owned by the
-   caller. */
+/* PATH for people: "main:40 > solve:112 > MPI_Allreduce": of each call the routine and the inlined
+   code that it is in, with the line of what is called there, that of the call itself being where
+   its basic block begins; and what is called last, if that is known.  "-" of PM_NO_PATH.  The short
+   one has the innermost step only: "solve:112 MPI_Allreduce".  Owned by the caller. */
 char *pm_call_path_text(const struct pm_structure *structure, const struct pm_call_paths *paths,
                         uint32_t path);
 char *pm_call_path_name(const struct pm_structure *structure, const struct pm_call_paths *paths,
                         uint32_t path);
+
+/* Short names, one for each path, of those for which IS_NAMED[path] (NULL of the others), with as
+   many steps as it takes to tell them from each other.  Freed by pm_call_path_names_free. */
+char **pm_call_path_names(const struct pm_structure *structure, const struct pm_call_paths *paths,
+                          const bool *is_named);
+void pm_call_path_names_free(char **names, const struct pm_call_paths *paths);
 
 #endif

@@ -9,6 +9,7 @@ struct class {
     const struct pm_rank_deeds *first; /* in the largest run, the lowest rank */
     uint32_t n_partners;               /* PM_NONE: whatever it is */
     bool are_first, are_last;          /* all of them the first, the last rank of their run */
+    uint32_t least, most;              /* partners of ranks in the run of FIRST */
 };
 
 struct classes {
@@ -89,15 +90,22 @@ static const char *word_of(uint32_t n_partners, uint32_t most) {
     return NULL;
 }
 
-/* Of CLASSES, ordered. */
-static const char *name_of(const struct classes *classes, const struct class *class) {
-    uint32_t most = 0, least = PM_NONE;
-    for (size_t i = 0; i < classes->n_list; i++) {
-        uint32_t n = classes->list[i].first->n_partners;
-        most = n > most ? n : most;
-        least = n > 0 && n < least ? n : least;
+/* Sizes may have grids of other dimensions: what counts is the run that CLASS was first seen in. */
+static void find_partners(struct class *class, const struct pm_rank_deeds *deeds, size_t n) {
+    class->least = PM_NONE;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t n_partners = deeds[i].n_partners;
+        if (deeds[i].run != class->first->run || n_partners == 0)
+            continue;
+        class->most = n_partners > class->most ? n_partners : class->most;
+        class->least = n_partners < class->least ? n_partners : class->least;
     }
-    const char *word = least < most ? word_of(class->first->n_partners, most) : NULL;
+}
+
+static const char *name_of(const struct classes *classes, const struct class *class) {
+    const char *word = class->least < class->most
+                           ? word_of(class->first->n_partners, class->most)
+                           : NULL;
     bool is_end = !word || strcmp(word, "end") == 0;
     if (classes->n_list == 1)
         return "all";
@@ -139,6 +147,8 @@ void pm_ranks_find_roles(struct pm_rank_deeds *deeds, size_t n, struct pm_ranks 
     for (size_t i = 0; i < n; i++)
         add_to_class(&classes, &deeds[i], differ[i]);
     free(differ);
+    for (size_t c = 0; c < classes.n_list; c++)
+        find_partners(&classes.list[c], deeds, n);
     const struct pm_rank_deeds **firsts = pm_alloc(classes.n_list, sizeof *firsts);
     uint32_t *places = pm_alloc(classes.n_list, sizeof *places);
     for (size_t c = 0; c < classes.n_list; c++)

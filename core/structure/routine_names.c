@@ -20,8 +20,7 @@ static void add_named(const struct pm_structure *structure, const char *name, bo
                 named[r] = found = true;
 }
 
-/* Where the first of several names ends. */
-static char *end_of_name(char *name) {
+char *pm_end_of_name(char *name) {
     int depth = 0;
     for (; *name && (*name != ',' || depth > 0); name++) {
         if (*name == '(' || *name == '<')
@@ -36,7 +35,7 @@ bool *pm_routines_named(const struct pm_structure *structure, const char *name, 
     bool *named = pm_alloc(structure->n_routines, sizeof *named);
     char *names = pm_strdup(name ? name : "*"), *at = names;
     for (bool more = true; more;) {
-        char *end = end_of_name(at);
+        char *end = pm_end_of_name(at);
         more = *end;
         *end = 0;
         add_named(structure, at, named);

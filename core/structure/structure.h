@@ -404,6 +404,8 @@ struct pm_structure *pm_structure_decode(const void *bytes, size_t n_bytes, stru
    routine has exactly that name.  Commas within parentheses or angle brackets belong to a name.
    NULL: all.  The caller frees. */
 bool *pm_routines_named(const struct pm_structure *structure, const char *name, uint32_t *n_named);
+/* Where the first of several such names ends: at a comma, or at the end. */
+char *pm_end_of_name(char *name);
 
 /* The name of a routine that NAME, which names none, is most like; the second puts it behind the
    text of *ERR and returns false. */

@@ -42,10 +42,10 @@ static void add_value(struct collection *c, struct series *series, enum pm_messa
         series->values[q * c->n_runs + run] += (double)bytes * events;
 }
 
-/* A message to MPI_PROC_NULL, or from there, is none. */
-static bool is_message(const struct pm_event_kind *kind) {
+bool pm_is_message(const struct pm_event_kind *kind) {
     return kind->partner != PM_NULL_PARTNER ||
-           pm_operation_way(kind->operation) == PM_WAY_EXCHANGES;
+           (pm_operation_way(kind->operation) == PM_WAY_EXCHANGES &&
+            kind->source != PM_NULL_PARTNER);
 }
 
 static bool is_selected(const struct pm_ranks *ranks, uint32_t role, uint32_t process) {
@@ -63,7 +63,7 @@ static bool add_run(struct collection *c, size_t run, uint32_t role, struct pm_e
     c->is_traced = communication != NULL;
     for (size_t i = 0; ok && communication && i < communication->n_counts; i++) {
         const struct pm_event_count *count = &communication->counts[i];
-        if (!is_message(&count->kind) || !is_selected(&ranks, role, count->process))
+        if (!pm_is_message(&count->kind) || !is_selected(&ranks, role, count->process))
             continue;
         struct series *series = series_of(c, &count->kind);
         double events = (double)count->n / n_ranks;

@@ -52,6 +52,40 @@ bool pm_is_script(const char *path) {
     return script;
 }
 
+/* "mpirun", "mpirun.openmpi", "mpiexec.hydra". */
+static bool is_launcher(const char *command) {
+    static const char *const names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+    const char *name = pm_base_name(command);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (strncmp(name, names[i], n) == 0 && (name[n] == '\0' || name[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
+static char *program_file(const char *argument) {
+    struct stat status;
+    char *path = *argument == '-' ? NULL : pm_find_command(argument, NULL);
+    if (path && stat(path, &status) == 0 && S_ISREG(status.st_mode) && !pm_is_script(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+char *pm_launched_program(char *const *argv) {
+    if (!is_launcher(argv[0]))
+        return NULL;
+    for (int with_slash = 1; with_slash >= 0; with_slash--)
+        for (size_t i = 1; argv[i]; i++) {
+            bool has_slash = strchr(argv[i], '/') != NULL;
+            char *path = has_slash == with_slash ? program_file(argv[i]) : NULL;
+            if (path)
+                return path;
+        }
+    return NULL;
+}
+
 char *pm_command_text(char *const *argv) {
     char *text = pm_strdup("");
     for (size_t i = 0; argv[i]; i++) {

@@ -42,6 +42,11 @@ char *pm_absolute_path(const char *path, struct pm_error *err);
 char *pm_find_command(const char *name, struct pm_error *err);
 bool pm_is_script(const char *path);
 
+/* The program that ARGV starts on several processes, where it begins with a known launcher (mpirun,
+   mpiexec, orterun, srun): the first argument that is an executable file and no script, one with a
+   `/` in it before one that is in PATH.  NULL: it begins with none, or names no such file. */
+char *pm_launched_program(char *const *argv);
+
 /* Arguments, NULL at the end, as one would type them. */
 char *pm_command_text(char *const *argv);
 

@@ -187,6 +187,7 @@ bool pm_copies_make(const struct pm_copies_request *request, const char *program
               add_libraries(&maker, program, err) &&
               (!copier->lists || pm_routine_lists_all_found(copier->lists, err)) &&
               pm_event_choice_check(&copier->events, err);
+    copies->has_intervals = pm_event_choice_ends_intervals(&copier->events);
     if (ok)
         say_limits(&maker);
     free(maker.interpreter);

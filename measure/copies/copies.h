@@ -32,14 +32,36 @@ struct pm_event_routine {
     struct pm_nearest nearest; /* routine that is called so, or nearly so */
 };
 
+/* Names that were given together: INTERVALS from FIRST to FIRST + N − 1. */
+struct pm_interval_names {
+    size_t first, n;
+    char *file; /* where they stand; NULL: on the command line; owned */
+    enum pm_interval_need {
+        PM_INTERVALS_EACH, /* a call of each must be there */
+        PM_INTERVALS_ONE,  /* of one of them */
+        PM_INTERVALS_ANY,  /* they need not be called at all */
+    } need;
+};
+
 struct pm_event_choice {
     unsigned kinds; /* of enum pm_event_kinds */
     PM_ARRAY(struct pm_event_routine, routines);
-    PM_ARRAY(const char *, intervals); /* calls of these end an interval */
-    bool *interval_found;              /* per interval, after pm_event_choice_lift and a lift */
+    PM_ARRAY(char *, intervals); /* calls of these end an interval: names and patterns; owned */
+    PM_ARRAY(struct pm_interval_names, interval_names);
+    bool no_intervals;    /* not those that are usual, either */
+    bool *interval_found; /* per interval, after pm_event_choice_lift and a lift */
 };
 
 void pm_event_choice_add(struct pm_event_choice *choice, const char *name, uint8_t flag);
+
+/* Calls of the routines that VALUE names, with commas between, end an interval; each must be
+   called. With a `/` it is a file with a name or pattern a line, where `#` begins a comment: one of
+   them must be. */
+bool pm_event_choice_add_intervals(struct pm_event_choice *choice, const char *value,
+                                   struct pm_error *err);
+/* The same of the file PATH. */
+bool pm_event_choice_add_interval_file(struct pm_event_choice *choice, const char *path,
+                                       enum pm_interval_need need, struct pm_error *err);
 
 /* What a lift must know.  CHOICE must outlive it. */
 void pm_event_choice_lift(struct pm_event_choice *choice, struct pm_lift_options *options);
@@ -108,6 +130,7 @@ struct pm_copies {
     /* Per routine of the structure: has counters, but nothing else is measured, because of the
        lists of routines. */
     bool *not_recorded;
+    bool has_intervals; /* a call that ends one is there */
 };
 
 /* Lifts PROGRAM and those of its libraries that REQUEST asks for, places counters, and writes the

@@ -1,7 +1,9 @@
 /* Which loops and routines are events in an instrumented copy, and which calls end an interval. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/probe_abi.h"
+#include "measure/command/command.h"
 #include "measure/copies/private.h"
 
 void pm_event_choice_add(struct pm_event_choice *choice, const char *name, uint8_t flag) {
@@ -13,13 +15,88 @@ void pm_event_choice_copy(struct pm_event_choice *to, const struct pm_event_choi
     for (size_t i = 0; i < from->n_routines; i++)
         pm_event_choice_add(to, from->routines[i].name, from->routines[i].flag);
     for (size_t i = 0; i < from->n_intervals; i++)
-        *PM_PUSH(to, intervals) = from->intervals[i];
+        *PM_PUSH(to, intervals) = pm_strdup(from->intervals[i]);
+    for (size_t i = 0; i < from->n_interval_names; i++) {
+        struct pm_interval_names *names = PM_PUSH(to, interval_names);
+        *names = from->interval_names[i];
+        names->file = names->file ? pm_strdup(names->file) : NULL;
+    }
 }
+
+/* ---- calls that end an interval -------------------------------------------------------------- */
+
+static struct pm_interval_names *begin_names(struct pm_event_choice *choice, const char *file,
+                                             enum pm_interval_need need) {
+    struct pm_interval_names *names = PM_PUSH(choice, interval_names);
+    *names = (struct pm_interval_names){
+        .first = choice->n_intervals, .file = file ? pm_strdup(file) : NULL, .need = need};
+    return names;
+}
+
+bool pm_event_choice_add_interval_file(struct pm_event_choice *choice, const char *path,
+                                       enum pm_interval_need need, struct pm_error *err) {
+    char *content = pm_read_text(path, err), *rest = content, *text;
+    if (!content)
+        return false;
+    struct pm_interval_names *names = begin_names(choice, path, need);
+    while ((text = strsep(&rest, "\n"))) {
+        const char *name = pm_trim_line(text);
+        if (*name)
+            *PM_PUSH(choice, intervals) = pm_strdup(name);
+    }
+    names->n = choice->n_intervals - names->first;
+    free(content);
+    return names->n > 0 || pm_fail(err, "%s: names no routine", path);
+}
+
+bool pm_event_choice_add_intervals(struct pm_event_choice *choice, const char *value,
+                                   struct pm_error *err) {
+    if (strchr(value, '/'))
+        return pm_event_choice_add_interval_file(choice, value, PM_INTERVALS_ONE, err);
+    struct pm_interval_names *names = begin_names(choice, NULL, PM_INTERVALS_EACH);
+    char *copy = pm_strdup(value), *at = copy;
+    for (bool more = true; more;) {
+        char *end = pm_end_of_name(at);
+        more = *end;
+        *end = '\0';
+        if (*at)
+            *PM_PUSH(choice, intervals) = pm_strdup(at);
+        at = end + 1;
+    }
+    names->n = choice->n_intervals - names->first;
+    free(copy);
+    return names->n > 0 || pm_fail(err, "--interval takes names of routines, not nothing");
+}
+
+bool pm_event_choice_ends_intervals(const struct pm_event_choice *choice) {
+    bool found = false;
+    for (size_t i = 0; i < choice->n_intervals; i++)
+        found |= choice->interval_found && choice->interval_found[i];
+    return found;
+}
+
+static bool check_intervals(const struct pm_event_choice *choice,
+                            const struct pm_interval_names *names, struct pm_error *err) {
+    size_t n_found = 0;
+    for (size_t i = names->first; i < names->first + names->n; i++) {
+        bool found = choice->interval_found && choice->interval_found[i];
+        if (!found && names->need == PM_INTERVALS_EACH)
+            return pm_fail(err, "--interval %s: the program calls no routine of this name",
+                           choice->intervals[i]);
+        n_found += found;
+    }
+    return n_found || names->need != PM_INTERVALS_ONE ||
+           pm_fail(err, "--interval %s: the program calls none of the routines that it names",
+                   names->file);
+}
+
+/* ---- what a lift must know, and what it found -------------------------------------------------
+ */
 
 void pm_event_choice_lift(struct pm_event_choice *choice, struct pm_lift_options *options) {
     free(choice->interval_found);
     choice->interval_found = pm_alloc(choice->n_intervals, sizeof *choice->interval_found);
-    options->intervals = choice->intervals;
+    options->intervals = (const char *const *)choice->intervals;
     options->n_intervals = choice->n_intervals;
     options->interval_found = choice->interval_found;
 }
@@ -78,16 +155,20 @@ bool pm_event_choice_check(const struct pm_event_choice *choice, struct pm_error
                            "stand on; name one that calls it",
                            option, routine->name);
     }
-    for (size_t i = 0; i < choice->n_intervals; i++)
-        if (!choice->interval_found || !choice->interval_found[i])
-            return pm_fail(err, "--interval %s: the program calls no routine of this name",
-                           choice->intervals[i]);
+    for (size_t i = 0; i < choice->n_interval_names; i++)
+        if (!check_intervals(choice, &choice->interval_names[i], err))
+            return false;
     return true;
 }
 
 void pm_event_choice_free(struct pm_event_choice *choice) {
+    for (size_t i = 0; i < choice->n_intervals; i++)
+        free(choice->intervals[i]);
+    for (size_t i = 0; i < choice->n_interval_names; i++)
+        free(choice->interval_names[i].file);
     free(choice->routines);
     free(choice->intervals);
+    free(choice->interval_names);
     free(choice->interval_found);
     *choice = (struct pm_event_choice){0};
 }

@@ -30,8 +30,12 @@ bool pm_copier_write(struct pm_copier *copier, struct pm_lifted *lifted,
 
 /* ---- events (events.c) ----------------------------------------------------------------------- */
 
-/* Names stay with who owns them. */
+/* Names of routines stay with who owns them. */
 void pm_event_choice_copy(struct pm_event_choice *to, const struct pm_event_choice *from);
+/* A line of a file of names without comment and blanks around it, in place (routine_lists.c). */
+char *pm_trim_line(char *text);
+/* After a lift: is there a call that ends an interval? */
+bool pm_event_choice_ends_intervals(const struct pm_event_choice *choice);
 /* pm_instrument_options.scope_events for a module; NULL: no events.  The caller frees. */
 uint8_t *pm_event_choice_flags(struct pm_event_choice *choice,
                                const struct pm_structure *structure);

@@ -23,7 +23,7 @@ struct pm_routine_lists {
     struct list include, exclude;
 };
 
-static char *trimmed(char *text) {
+char *pm_trim_line(char *text) {
     text[strcspn(text, "#")] = '\0';
     text += strspn(text, " \t\r");
     size_t end = strlen(text);
@@ -41,7 +41,7 @@ static bool read_list(struct list *list, const char *path, bool may_be_untouched
         return false;
     char *rest = content, *text;
     for (unsigned number = 1; (text = strsep(&rest, "\n")); number++) {
-        char *name = trimmed(text);
+        char *name = pm_trim_line(text);
         bool untouched = may_be_untouched && *name == '!';
         name += untouched;
         if (*name)

@@ -5,6 +5,7 @@
    arguments that name the program are replaced by a script, `rank/NAME`, which comes here again,
    on the node of the rank, and becomes the program with the copies and the environment in place. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,9 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/probe_abi.h"
 #include "measure/command/command.h"
 #include "measure/interruption.h"
 #include "measure/launchers/private.h"
+#include "measure/private.h"
 
 static char *host_name(void) {
     char name[256] = "";
@@ -52,6 +55,68 @@ static bool check_files(const struct pm_job_order *order, bool *in_place, struct
     return true;
 }
 
+/* ---- raw files -------------------------------------------------------------------------------
+   They are called by process numbers, which are those of a node: ranks write theirs into a folder
+   of their node, and when all have ended they come together as NODE-NAME. */
+
+/* What is allocated stays: the process becomes another one, or ends. */
+static bool use_folder_of_node(const char *folder, struct pm_launch *launch,
+                               struct pm_error *err) {
+    char *raw = pm_job_raw_folder(folder), *host = host_name();
+    char *own = pm_sprintf("%s/%s", raw, host);
+    size_t n = pm_count_strings(launch->environment);
+    char **environment = pm_alloc(n + 2, sizeof *environment);
+    memcpy(environment, launch->environment, n * sizeof *environment);
+    environment[n] = pm_sprintf(PM_ENV_OUT "=%s", own);
+    launch->environment = environment;
+    bool ok = pm_make_folder(own, err);
+    free(own);
+    free(host);
+    free(raw);
+    return ok;
+}
+
+/* All of the folder PATH, which is called NODE, into RAW. */
+static bool gather_node(const char *raw, const char *node, struct pm_error *err) {
+    char *path = pm_sprintf("%s/%s", raw, node);
+    DIR *folder = opendir(path);
+    bool ok = true;
+    for (struct dirent *entry; ok && folder && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *from = pm_sprintf("%s/%s", path, entry->d_name),
+             *to = pm_sprintf("%s/%s-%s", raw, node, entry->d_name);
+        ok = rename(from, to) == 0 || pm_fail_errno(err, "cannot rename %s", from);
+        free(from);
+        free(to);
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(path);
+    free(path);
+    return ok;
+}
+
+static bool gather_raw_files(const char *folder, struct pm_error *err) {
+    char *raw = pm_job_raw_folder(folder);
+    struct dirent **entries;
+    struct stat status;
+    int n = scandir(raw, &entries, NULL, alphasort);
+    bool ok = n >= 0 || pm_fail_errno(err, "cannot read %s", raw);
+    for (int i = 0; i < n; i++) {
+        char *path = pm_sprintf("%s/%s", raw, entries[i]->d_name);
+        if (ok && entries[i]->d_name[0] != '.' && stat(path, &status) == 0 &&
+            S_ISDIR(status.st_mode))
+            ok = gather_node(raw, entries[i]->d_name, err);
+        free(path);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    free(raw);
+    return ok;
+}
+
 /* ---- one rank -------------------------------------------------------------------------------- */
 
 bool pm_job_become_rank(const char *folder, char *const *argv, struct pm_error *err) {
@@ -63,7 +128,8 @@ bool pm_job_become_rank(const char *folder, char *const *argv, struct pm_error *
         launch.command_path = order.files[0].original;
         if (in_place)
             execv(launch.command_path, launch.argv);
-        pm_launch_become(&launch, err);
+        if (use_folder_of_node(folder, &launch, err))
+            pm_launch_become(&launch, err);
     }
     pm_job_put_failure(folder, err);
     pm_job_order_free(&order);
@@ -81,9 +147,7 @@ static char *make_rank_script(const char *folder, const char *name, struct pm_er
          *quoted_name = pm_shell_quoted(name);
     char *text = pm_sprintf("#!/bin/sh\nexec %s run-one --rank %s %s \"$@\"\n", quoted_pmodel,
                             quoted_folder, quoted_name);
-    bool ok =
-        mkdir(parent, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", parent);
-    ok = ok && pm_put_file_whole(path, text, true, err);
+    bool ok = pm_make_folder(parent, err) && pm_put_file_whole(path, text, true, err);
     free(text);
     free(quoted_pmodel);
     free(quoted_folder);
@@ -153,13 +217,13 @@ static bool run_order(const char *folder, struct pm_job_order *order,
                       struct pm_launch_result *result, struct pm_error *err) {
     bool in_place;
     char *raw = pm_job_raw_folder(folder);
-    bool ok = mkdir(raw, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", raw);
+    bool ok = pm_make_folder(raw, err);
     free(raw);
     ok = ok && check_files(order, &in_place, err);
     if (ok && chdir(order->launch.folder) != 0)
         ok = pm_fail_errno(err, "cannot enter %s", order->launch.folder);
     return ok && prepare_ranks(folder, order, err) && redirect(folder, err) &&
-           pm_launch_run(&order->launch, result, err);
+           pm_launch_run(&order->launch, result, err) && gather_raw_files(folder, err);
 }
 
 bool pm_job_run(const char *folder, struct pm_error *err) {

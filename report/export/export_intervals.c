@@ -15,6 +15,7 @@ struct line {
     const struct pm_edge_count *count;
     const struct pm_edge *edge;
     uint64_t n_of_kind; /* intervals */
+    char **names;       /* of paths */
     char *size;         /* "N=64" */
 };
 
@@ -32,16 +33,16 @@ static const char *edge_kind(const struct pm_edge *edge) {
 }
 
 #define GETTER(name_, value_) PM_GETTER(line_##name_, struct line, value_)
-#define PATH(function_, end_)                                                                      \
-    pm_owned_text(function_(row->structure, &row->intervals->paths, row->row->end_))
+#define PATH(end_)                                                                                 \
+    pm_owned_text(pm_call_path_text(row->structure, &row->intervals->paths, row->row->end_))
 GETTER(parameters, pm_text(row->size))
 GETTER(kind, pm_integer(row->row->kind))
 GETTER(begin_path, pm_integer(row->row->begin))
 GETTER(end_path, pm_integer(row->row->end))
-GETTER(begin, PATH(pm_call_path_text, begin))
-GETTER(end, PATH(pm_call_path_text, end))
-GETTER(begin_name, PATH(pm_call_path_name, begin))
-GETTER(end_name, PATH(pm_call_path_name, end))
+GETTER(begin, PATH(begin))
+GETTER(end, PATH(end))
+GETTER(begin_name, pm_text(row->names[row->row->begin]))
+GETTER(end_name, pm_text(row->names[row->row->end]))
 GETTER(n_of_kind, pm_integer(row->n_of_kind))
 GETTER(process, pm_integer(row->row->process))
 GETTER(thread, pm_integer(row->row->thread))
@@ -131,6 +132,17 @@ static uint64_t count_kind(const struct pm_intervals *intervals, size_t first) {
     return n;
 }
 
+/* Of all ends, so that each is told from the others. */
+static char **name_ends(const struct pm_structure *structure,
+                        const struct pm_intervals *intervals) {
+    bool *is_end = pm_alloc(intervals->paths.n_sites + 1, sizeof *is_end);
+    for (size_t i = 0; i < intervals->n_rows; i++)
+        is_end[intervals->rows[i].begin] = is_end[intervals->rows[i].end] = true;
+    char **names = pm_call_path_names(structure, &intervals->paths, is_end);
+    free(is_end);
+    return names;
+}
+
 void pm_export_intervals_begin(FILE *out, enum pm_report_format format) {
     if (format != PM_REPORT_CSV) {
         fputs("{\"format\":\"pmodel-intervals\",\"version\":1,\"runs\":[", out);
@@ -148,8 +160,10 @@ void pm_export_intervals(FILE *out, const struct pm_structure *structure,
                          const struct pm_parameters *at, const struct pm_intervals *intervals,
                          bool is_first, enum pm_report_format format) {
     bool is_csv = format == PM_REPORT_CSV;
-    struct line line = {
-        .structure = structure, .intervals = intervals, .size = pm_parameters_text(at)};
+    struct line line = {.structure = structure,
+                        .intervals = intervals,
+                        .names = name_ends(structure, intervals),
+                        .size = pm_parameters_text(at)};
     if (!is_csv) {
         json_t *parameters = pm_json_parameters(at);
         fprintf(out, "%s\n {\"parameters\":", is_first ? "" : ",");
@@ -171,6 +185,7 @@ void pm_export_intervals(FILE *out, const struct pm_structure *structure,
     }
     if (!is_csv)
         fputs(intervals->n_rows ? "]}]}" : "]}", out);
+    pm_call_path_names_free(line.names, &intervals->paths);
     free(line.size);
 }
 

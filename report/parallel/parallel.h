@@ -5,8 +5,10 @@
 
 #include <stdio.h>
 
+#include "core/communication/communication.h"
 #include "core/parameters.h"
 #include "core/prediction.h"
+#include "core/ranks/ranks.h"
 #include "core/structure/structure.h"
 #include "fit/analysis/analysis.h"
 #include "report/options.h"
@@ -114,5 +116,23 @@ void pm_messages_report_free(struct pm_messages_report *report); /* what it owns
 
 void pm_report_messages(FILE *out, const struct pm_messages_report *report,
                         const struct pm_report_options *options);
+
+/* ---- `pmodel communication` (communication.c, trace.c) ----------------------------------------
+ */
+
+struct pm_communication_report {
+    const struct pm_structure *structure;
+    struct pm_parameters at;
+    const struct pm_communication *communication;
+    const struct pm_ranks *ranks; /* none: numbers of processes stand for them in traces */
+    uint32_t rank;                /* events of this one only, or its trace; PM_NONE: of all */
+    bool by_rank;                 /* rows for each rank */
+};
+void pm_report_communication(FILE *out, const struct pm_communication_report *report,
+                             const struct pm_report_options *options);
+void pm_report_communication_matrix(FILE *out, const struct pm_communication_report *report,
+                                    const struct pm_report_options *options);
+void pm_report_communication_trace(FILE *out, const struct pm_communication_report *report,
+                                   const struct pm_report_options *options);
 
 #endif

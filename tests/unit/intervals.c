@@ -33,6 +33,14 @@ static void a_path_has_one_number(void **state) {
     text = pm_call_path_name(structure, &paths, inner);
     assert_string_equal(text, "main MPI_Barrier");
     free(text);
+    const bool both[4] = {false, true, true};
+    pm_call_paths_set_callee(&paths, outer, "MPI_Barrier");
+    char **names = pm_call_path_names(structure, &paths, both);
+    assert_string_equal(names[PM_NO_PATH], "-");
+    assert_string_equal(names[outer], "main MPI_Barrier");
+    assert_string_equal(names[inner], "main > main MPI_Barrier");
+    assert_null(names[elsewhere]);
+    pm_call_path_names_free(names, &paths);
     text = pm_call_path_name(structure, &paths, PM_NO_PATH);
     assert_string_equal(text, "-");
     free(text);

@@ -204,6 +204,15 @@ static void add_lanes(struct pm_raw_builder *builder, uint64_t module,
     pm_raw_section_end(builder);
 }
 
+static const struct pm_raw_rank usual_rank = {3, 8, PM_RAW_MPICH, "node7"};
+
+static void add_rank(struct pm_raw_builder *builder, const struct pm_raw_rank *rank) {
+    pm_raw_section_begin(builder, PM_RAW_RANK);
+    add_words(builder, (uint64_t[]){rank->rank, rank->size, rank->library}, 3);
+    pm_raw_add(builder, rank->host, sizeof rank->host);
+    pm_raw_section_end(builder);
+}
+
 static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
     pm_raw_section_begin(builder, PM_RAW_NOTE);
     pm_raw_add(builder, text, bytes);
@@ -227,6 +236,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_strides(builder, 0, &usual_strides, sizeof usual_strides);
     add_profile(builder, &usual_profile, sizeof usual_profile);
     add_lanes(builder, 0, usual_lanes, sizeof usual_lanes);
+    add_rank(builder, &usual_rank);
     add_note(builder, "five words of some note", 24);
 }
 
@@ -269,6 +279,10 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(raw->n_threads, 2);
     assert_int_equal(raw->n_missed_jumps, 3);
     assert_int_equal(raw->flags, PM_RAW_FORKED);
+    assert_int_equal(raw->rank.rank, 3);
+    assert_int_equal(raw->rank.size, 8);
+    assert_int_equal(raw->rank.library, PM_RAW_MPICH);
+    assert_string_equal(raw->rank.host, "node7");
     assert_int_equal(raw->n_modules, 1);
     assert_int_equal(raw->modules[0].structure_hash, 0xabcdef);
     assert_int_equal(raw->modules[0].first_counter, 10);
@@ -449,7 +463,7 @@ static void another_version_is_named(void **state) {
     char *bytes = usual_bytes(&n_bytes);
     uint32_t version = PM_RAW_VERSION + 1;
     memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
-    assert_refused(bytes, n_bytes, "version 6");
+    assert_refused(bytes, n_bytes, "version 7");
     assert_refused("GIF89a..........................", 32, "not a raw file");
     free(bytes);
 }
@@ -598,6 +612,28 @@ static void skipped_accesses_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void ranks_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 5; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct pm_raw_rank rank = usual_rank;
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        if (fault == 0)
+            rank.rank = rank.size;
+        if (fault == 1)
+            rank.size = PM_MOST_RANKS + 1;
+        if (fault == 2)
+            rank.library = PM_RAW_OTHER_MPI + 1;
+        if (fault == 3)
+            memset(rank.host, 'n', sizeof rank.host);
+        add_rank(&builder, &rank);
+        if (fault == 4)
+            add_rank(&builder, &rank);
+        assert_content_refused(&builder);
+    }
+}
+
 static void samples_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 6; fault++) {
@@ -734,6 +770,7 @@ int main(void) {
         cmocka_unit_test(reuse_patterns_that_cannot_be_are_refused),
         cmocka_unit_test(times_that_cannot_be_are_refused),
         cmocka_unit_test(skipped_accesses_that_cannot_be_are_refused),
+        cmocka_unit_test(ranks_that_cannot_be_are_refused),
         cmocka_unit_test(samples_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),
         cmocka_unit_test(strides_that_cannot_be_are_refused),

@@ -1,0 +1,122 @@
+/* `pmodel communication`: what the ranks of a measured run said to each other. */
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "report/parallel/parallel.h"
+
+struct request {
+    struct pm_parameters at; /* -P; none: the largest run whose communication was traced */
+    unsigned rank, trace;    /* PM_NONE: not asked for */
+    bool by_rank, matrix;
+    struct pm_report_options options;
+};
+
+static int read_rank(const struct pm_option_use *use) {
+    unsigned *to = use->to;
+    char *end;
+    unsigned long rank = strtoul(use->value, &end, 10);
+    if (!*use->value || *end || rank >= PM_NONE)
+        return pm_usage_error(use->command, "a rank is a number from 0 on, not \"%s\"", use->value);
+    *to = (unsigned)rank;
+    return 0;
+}
+
+/* Of the run AT, or if that has no parameters of the largest one that was traced: then AT becomes
+   its size.  NULL with a sentence. */
+static struct pm_communication *find_communication(const struct pm_program *program,
+                                                   const char *path, struct pm_parameters *at,
+                                                   struct pm_error *err) {
+    const bool any = at->n == 0;
+    bool is_there = any;
+    for (size_t i = program->n_runs; i-- > 0;) {
+        if (!any && !pm_parameters_equal(at, &program->runs[i]))
+            continue;
+        is_there = true;
+        struct pm_communication *communication =
+            pm_store_communication(program->store, &program->runs[i], err);
+        if (!communication && err->kind != PM_ERROR_NONE)
+            return NULL;
+        if (!communication)
+            continue;
+        *at = program->runs[i];
+        return communication;
+    }
+    char *size = pm_parameters_text(at);
+    if (!is_there)
+        pm_fail(err, "%s: no run with %s", path, size);
+    else
+        pm_fail(err,
+                "%s: no communication was traced%s%s: `pmodel run -o %s` of a program that needs "
+                "libmpi.so.40 (Open MPI) or libmpich.so.12 (MPICH) traces it",
+                path, *size ? " with " : "", size, path);
+    free(size);
+    return NULL;
+}
+
+static bool has_rank(const struct pm_communication_report *report, struct pm_error *err) {
+    const struct pm_ranks *ranks = report->ranks;
+    if (report->rank == PM_NONE || ranks->n_ranks == 0)
+        return true;
+    for (size_t i = 0; i < ranks->n_ranks; i++)
+        if (ranks->ranks[i].rank == report->rank)
+            return true;
+    return pm_fail(err, "there is no rank %u in that run: its ranks are 0 to %u", report->rank,
+                   ranks->ranks[0].size - 1);
+}
+
+static bool report(struct request *request, const char *path, struct pm_error *err) {
+    struct pm_program program = {0};
+    struct pm_ranks ranks = {0};
+    struct pm_store *store = pm_store_open(path, PM_STORE_READ, err);
+    struct pm_communication *communication = NULL;
+    if (store && pm_program_open(&program, store, err))
+        communication = find_communication(&program, path, &request->at, err);
+    bool ok = communication && pm_store_ranks(store, &request->at, &ranks, err);
+    const struct pm_communication_report what = {
+        .structure = program.structure,
+        .at = request->at,
+        .communication = communication,
+        .ranks = &ranks,
+        .rank = request->rank != PM_NONE ? request->rank : request->trace,
+        .by_rank = request->by_rank || request->rank != PM_NONE};
+    ok = ok && has_rank(&what, err);
+    if (ok && request->matrix)
+        pm_report_communication_matrix(stdout, &what, &request->options);
+    else if (ok && request->trace != PM_NONE)
+        pm_report_communication_trace(stdout, &what, &request->options);
+    else if (ok)
+        pm_report_communication(stdout, &what, &request->options);
+    pm_ranks_free(&ranks);
+    pm_communication_free(communication);
+    pm_program_close(&program);
+    pm_store_close(store);
+    return ok;
+}
+
+int pm_cmd_communication(int argc, char **argv) {
+    struct request request = {
+        .rank = PM_NONE, .trace = PM_NONE, .options = pm_default_report_options()};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTION_VALUE("rank", 0, read_rank, &request.rank),
+        PM_OPTION_FLAG("by-rank", 0, &request.by_rank),
+        PM_OPTION_FLAG("matrix", 0, &request.matrix),
+        PM_OPTION_VALUE("trace", 0, read_rank, &request.trace),
+        {0},
+    };
+    struct pm_command_line line = {
+        .command = "communication", .options = options, .show = &request.options};
+    struct pm_error err = {0};
+    int status = pm_read_options(&line, argc, argv);
+    if (status)
+        return status;
+    if (line.n_arguments != 1)
+        return pm_usage_error("communication", "give one store");
+    bool is_table = request.by_rank || request.rank != PM_NONE;
+    if (is_table + request.matrix + (request.trace != PM_NONE) > 1)
+        return pm_usage_error("communication",
+                              "--matrix, --trace and rows by rank (--by-rank, --rank) are three "
+                              "reports: give one of them");
+    return report(&request, line.arguments[0], &err) ? PM_EXIT_OK : pm_complain(&err);
+}
