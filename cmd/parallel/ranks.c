@@ -71,9 +71,10 @@ static bool add_row(const struct pm_parallel_request *request, struct pm_profile
         *to = *row;
         to->role = row->role ? pm_strdup(row->role) : NULL;
         to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
-        if (m == 0)
+        if (m == 0 && found->profile)
             take_out_waiting(request->program, found->profile, to, &reports[m]);
-        ok = ok && predict_row(request, found, request->on->machines[m], to, err);
+        ok = ok && (!found->profile ||
+                    predict_row(request, found, request->on->machines[m], to, err));
     }
     for (size_t m = 1; m < request->on->n_machines; m++)
         for (size_t i = reports[m].n_loops; i < reports[0].n_loops; i++)
@@ -177,8 +178,10 @@ static void add_calls(const struct pm_structure *structure, const struct pm_rank
             continue;
         add_call(report, group, report->rows[group].role,
                  pm_call_path_name(structure, &communication->paths, count->kind.path),
-                 (double)count->n / pm_ranks_count(ranks, PM_NONE, group));
+                 (double)count->n);
     }
+    for (size_t i = 0; i < report->n_calls; i++)
+        report->calls[i].calls /= pm_ranks_count(ranks, PM_NONE, report->calls[i].group);
     PM_SORT(report->calls, report->n_calls, by_group);
     report->calls_known = true;
 }
@@ -245,19 +248,16 @@ static bool count_role(const struct pm_parallel_request *request, uint32_t role,
     return ok;
 }
 
-static bool find_models(const struct pm_parallel_request *request, const char *role,
-                        struct pm_profiles_at *found, struct pm_error *err) {
+/* Of the role that is selected; no profile: it has no models. */
+static bool find_models(const struct pm_parallel_request *request, struct pm_profiles_at *found,
+                        struct pm_error *err) {
     const struct pm_structure *structure = request->program->structure;
     struct pm_model_set *models = pm_store_models(request->store, err);
-    if (!models && err->kind == PM_ERROR_NONE)
-        pm_fail(err,
-                "this size was not measured, and role %s has no models: call `pmodel fit` on the "
-                "store, which says why where they cannot be made",
-                role);
-    bool ok = models != NULL;
-    found->profile = ok ? pm_fit_instantiate(structure, models, request->at, err) : NULL;
-    ok = found->profile && pm_profile_ends_at(structure, models, request->at,
-                                              pm_heuristics.interval_level, found->ends, err);
+    if (!models)
+        return err->kind == PM_ERROR_NONE;
+    found->profile = pm_fit_instantiate(structure, models, request->at, err);
+    bool ok = found->profile && pm_profile_ends_at(structure, models, request->at,
+                                                   pm_heuristics.interval_level, found->ends, err);
     for (int end = 0; ok && end < 2; end++)
         pm_program_interpolate(request->program, found->ends[end]);
     pm_program_interpolate(request->program, found->profile);
@@ -268,7 +268,11 @@ static bool find_models(const struct pm_parallel_request *request, const char *r
 static bool add_role(const struct pm_parallel_request *request, const struct pm_ranks *names,
                      uint32_t role, struct pm_ranks_report *reports, struct pm_error *err) {
     struct pm_selection selection = request->selection;
-    struct pm_rank_row row = {.group = PM_NONE, .role = pm_strdup(names->roles[role].name)};
+    struct pm_rank_row row = {.group = PM_NONE,
+                              .role = pm_strdup(names->roles[role].name),
+                              .seconds = NAN,
+                              .low = NAN,
+                              .high = NAN};
     struct pm_profiles_at found = {0};
     bool ok = count_role(request, role, request->at, &row.n_ranks, err);
     if (!ok || !(row.n_ranks > 0)) {
@@ -277,13 +281,20 @@ static bool add_role(const struct pm_parallel_request *request, const struct pm_
     }
     selection.role = role;
     ok = pm_store_select(request->store, &selection, err) &&
-         find_models(request, row.role, &found, err);
+         find_models(request, &found, err);
     if (ok)
         ok = add_row(request, &found, &row, reports, err);
     else
         free(row.role);
     pm_free_profiles(&found);
     return pm_store_select(request->store, &request->selection, ok ? err : NULL) && ok;
+}
+
+static bool has_models(const struct pm_ranks_report *report) {
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (!isnan(report->rows[i].seconds))
+            return true;
+    return false;
 }
 
 static bool find_predicted(const struct pm_parallel_request *request,
@@ -295,6 +306,9 @@ static bool find_predicted(const struct pm_parallel_request *request,
         ok = pm_fail(err, "the store knows of no ranks: its runs were made without MPI");
     for (uint32_t role = 0; ok && role < names.n_roles; role++)
         ok = add_role(request, &names, role, reports, err);
+    if (ok && !has_models(&reports[0]))
+        ok = pm_fail(err, "this size was not measured, and no role that is there has models: call "
+                          "`pmodel fit` on the store, which says why where they cannot be made");
     for (size_t m = 0; ok && m < request->on->n_machines; m++) {
         reports[m].predicted = true;
         reports[m].tolerance = NAN;

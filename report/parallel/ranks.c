@@ -143,6 +143,12 @@ static void print_notes(FILE *out, const struct pm_ranks_report *report,
         out, options,
         "Times are of what each rank does, on a core of its own, without what it waits "
         "for others and what the MPI library does; WAITS is what the slowest take longer.");
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (isnan(report->rows[i].seconds))
+            pm_print_note(out, options,
+                          "Role %s has no models, so that its time is not known, nor what the "
+                          "others wait for it; `pmodel fit` says why.",
+                          report->rows[i].role);
     if (!isnan(report->tolerance))
         pm_print_note(out, options,
                       "A group is of ranks of one role that do more or other work than its first "

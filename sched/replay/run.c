@@ -202,7 +202,14 @@ static bool fail_engine(const struct pm_replay_request *request, const char *fol
     char *errors = read_whole(folder, "errors", &n);
     char *line = errors ? strstr(errors, "exception ") : NULL;
     line = line ? line : errors ? errors : "";
-    pm_fail(err, "SimGrid gave up on %s: %.*s", request->platform, (int)strcspn(line, "\n"), line);
+    if (WIFSIGNALED(status) && !strstr(line, "exception "))
+        pm_fail(err, "SimGrid was ended by signal %d (%s) in a replay on %s%s%s", WTERMSIG(status),
+                strsignal(WTERMSIG(status)), request->platform,
+                request->collectives ? " with the collectives of " : "",
+                request->collectives ? request->collectives : "");
+    else
+        pm_fail(err, "SimGrid gave up on %s: %.*s", request->platform, (int)strcspn(line, "\n"),
+                line);
     free(errors);
     return false;
 }

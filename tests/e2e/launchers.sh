@@ -62,7 +62,7 @@ check "all are there" test "$(sizes_in killed.pmdb)" = "N=1 N=2 N=3 N=4"
 rm -f submitted
 "${in_queue[@]}" -o resumed.pmdb -P N=1:4 -- ./sums '{N}' slowly >/dev/null 2>&1 &
 process=$!
-wait_for test -e resumed.pmdb.jobs/1/3/pid
+wait_for test -e resumed.pmdb.jobs/1/id
 kill -KILL $process
 wait $process 2>/dev/null
 check "jobs outlive a pmodel that is killed" test -e resumed.pmdb.jobs/1/3/pid
