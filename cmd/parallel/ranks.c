@@ -73,8 +73,8 @@ static bool add_row(const struct pm_parallel_request *request, struct pm_profile
         to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
         if (m == 0 && found->profile)
             take_out_waiting(request->program, found->profile, to, &reports[m]);
-        ok = ok && (!found->profile ||
-                    predict_row(request, found, request->on->machines[m], to, err));
+        ok = ok &&
+             (!found->profile || predict_row(request, found, request->on->machines[m], to, err));
     }
     for (size_t m = 1; m < request->on->n_machines; m++)
         for (size_t i = reports[m].n_loops; i < reports[0].n_loops; i++)
@@ -280,8 +280,7 @@ static bool add_role(const struct pm_parallel_request *request, const struct pm_
         return ok;
     }
     selection.role = role;
-    ok = pm_store_select(request->store, &selection, err) &&
-         find_models(request, &found, err);
+    ok = pm_store_select(request->store, &selection, err) && find_models(request, &found, err);
     if (ok)
         ok = add_row(request, &found, &row, reports, err);
     else
