@@ -1,8 +1,9 @@
 """Are the intervals of a run those that callgrind saw?
 
-    interval_counts.py INTERVALS.json CALLGRIND_PREFIX
+    interval_counts.py INTERVALS.json CALLGRIND_PREFIX [PROCESS]
 
-INTERVALS.json is of `pmodel export --intervals`, of one run of one thread; CALLGRIND_PREFIX.1, .2, …
+INTERVALS.json is of `pmodel export --intervals`, of one run; looked at is the first thread of PROCESS
+(its ordinal; 0), of which each interval must have a row of its own; CALLGRIND_PREFIX.1, .2, …
 and CALLGRIND_PREFIX are callgrind's dumps of the same (non-PIE) program, one at the end of each
 interval and one at its own.
 Executions of each basic block that is entered by a counted edge must be those of its first
@@ -30,25 +31,28 @@ def read_dump(path):
     return executed
 
 
-def read_kinds(path):
+def read_kinds(path, process):
     runs = json.load(open(path))["runs"]
     assert len(runs) == 1, "one run is expected"
     kinds = {}
     for kind in runs[0]["kinds"]:
         intervals = {}
         for row in kind["rows"]:
+            if (row["process"], row["thread"]) != (process, 0):
+                continue
             blocks = collections.Counter()
             for edge in row["edges"]:
                 if edge["to_address"] is not None:
                     blocks[int(edge["to_address"], 16)] += edge["count"]
             assert row["intervals"] == 1, "each interval has a row of its own"
             intervals[row["first"]] = blocks
-        kinds[kind["begin_path"], kind["end_path"]] = [intervals[i] for i in sorted(intervals)]
+        if intervals:
+            kinds[kind["begin_path"], kind["end_path"]] = [intervals[i] for i in sorted(intervals)]
     return kinds
 
 
 def main():
-    kinds = read_kinds(sys.argv[1])
+    kinds = read_kinds(sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 0)
     prefix = sys.argv[2]
     dumps = sorted(glob.glob(prefix + ".*"), key=lambda name: int(name.rsplit(".", 1)[1]))
     dumps = [read_dump(name) for name in dumps + [prefix]]
