@@ -33,8 +33,9 @@ static int is(int root, MPI_Comm comm) {
     return rank == root;
 }
 
-#define SEND(name, arguments, ...)                                                     \
-    int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c __VA_ARGS__) { \
+#define SEND(name, arguments, ...)                                                                 \
+    int MPI_##name(const void *b, int n, MPI_Datatype t, int to, int tag,                          \
+                   MPI_Comm c __VA_ARGS__) {                                                       \
         count("MPI_" #name, to == MPI_PROC_NULL ? 0 : bytes(n, t), 0);                             \
         return PMPI_##name arguments;                                                              \
     }
