@@ -73,10 +73,9 @@ static bool add_row(const struct pm_parallel_request *request, struct pm_profile
         to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
         if (m == 0 && found->profile)
             take_out_waiting(request->program, found->profile, to, &reports[m]);
-        reports[m].without_memory |=
-            found->profile && pm_profile_is_without_memory(found->profile);
-        ok = ok && (!found->profile ||
-                    predict_row(request, found, request->on->machines[m], to, err));
+        reports[m].without_memory |= found->profile && pm_profile_is_without_memory(found->profile);
+        ok = ok &&
+             (!found->profile || predict_row(request, found, request->on->machines[m], to, err));
     }
     for (size_t m = 1; m < request->on->n_machines; m++)
         for (size_t i = reports[m].n_loops; i < reports[0].n_loops; i++)
