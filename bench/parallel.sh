@@ -3,7 +3,7 @@
 #
 #   messages and bytes, p = 1 … 8        the programs' formulas (bench/apps/README.md); Open MPI's monitoring component, pair by pair
 #   models in N and p                    a run of 16 processes, from 2 … 8 (for sweep_mpi in N, px and py, with p = px py)
-#   intervals, p = 1, 2, 4               callgrind's dumps at the same calls, interval by interval (tests/truth/parallel_intervals.bash)
+#   intervals, p = 1, 2, 4               callgrind's dumps at the same calls, interval by interval (bench/parallel_intervals.bash)
 #
 # More processes than cores are no harm: counts do not hang on time.
 #
@@ -139,17 +139,33 @@ for name in cg_mpi sweep_mpi; do
     say "$name: models of 2 to 8 processes, asked for 16"
     models "$name" >>models.jsonl
 done
-: >intervals.jsonl
-if [ -f "$TOP/tests/truth/parallel_intervals.bash" ]; then
-    # shellcheck source=tests/truth/parallel_intervals.bash
-    . "$TOP/tests/truth/parallel_intervals.bash"
-    for name in cg_mpi sweep_mpi; do
-        for p in 1 2 4; do
-            say "$name, $p processes: intervals beside callgrind's dumps"
-            parallel_intervals "$name" $p >>intervals.jsonl
-        done
+
+# ---- intervals -----------------------------------------------------------------------------------
+
+# intervals NAME P: an object.  Valgrind knows no AVX-512, and callgrind's addresses are those of a program that is not moved.
+intervals() {
+    local name=$1 p=$2 program language=c compiler=mpicc.openmpi size=12 n kinds differing
+    case $name in sweep_mpi) language=fortran compiler=mpif90.openmpi ;; esac
+    program=$folder/plain/$name
+    if [ ! -x "$program" ]; then
+        mkdir -p "$folder/plain"
+        # shellcheck disable=SC2046 # words
+        $compiler -O2 -g -no-pie -march=x86-64-v2 $(pmodel flags) -w -o "$program" "$here/apps/$name/$name".[cf]* -lm
+    fi
+    # shellcheck disable=SC2046 # words
+    read -r _ _ n kinds differing < <(compare_intervals "$folder" "$language" "$p" "$program" $(arguments_of "$name" | sed "s/{N}/$size/"))
+    jq -n -c --arg name "$name" --argjson p "$p" --argjson n "$n" --argjson kinds "$kinds" --argjson differing "$differing" \
+        '{name: $name, p: $p, intervals: $n, kinds: $kinds, differing: $differing}'
+}
+
+# shellcheck source=bench/parallel_intervals.bash
+. "$here/parallel_intervals.bash"
+for name in cg_mpi sweep_mpi; do
+    for p in 1 2 4; do
+        say "$name, $p processes: intervals beside callgrind's dumps"
+        intervals "$name" $p >>intervals.jsonl
     done
-fi
+done
 jq -n -L "$here" --slurpfile messages messages.jsonl --slurpfile models models.jsonl --slurpfile intervals intervals.jsonl \
     'include "parallel"; parallel_figures($messages; $models; $intervals)' >"$BUILD/parallel_figures.json"
 jq -n -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile messages messages.jsonl --slurpfile models models.jsonl --slurpfile intervals intervals.jsonl \
