@@ -73,8 +73,9 @@ static bool add_row(const struct pm_parallel_request *request, struct pm_profile
         to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
         if (m == 0 && found->profile)
             take_out_waiting(request->program, found->profile, to, &reports[m]);
-        ok = ok && (!found->profile ||
-                    predict_row(request, found, request->on->machines[m], to, err));
+        reports[m].without_memory |= found->profile && pm_profile_is_without_memory(found->profile);
+        ok = ok &&
+             (!found->profile || predict_row(request, found, request->on->machines[m], to, err));
     }
     for (size_t m = 1; m < request->on->n_machines; m++)
         for (size_t i = reports[m].n_loops; i < reports[0].n_loops; i++)
@@ -150,15 +151,26 @@ static uint32_t group_of(const struct pm_ranks *ranks, uint32_t process) {
     return PM_NONE;
 }
 
-static void add_call(struct pm_ranks_report *report, uint32_t group, const char *role, char *call,
-                     double calls) {
+static void add_call(struct pm_ranks_report *report, uint32_t group, uint32_t path, double calls) {
     for (size_t i = 0; i < report->n_calls; i++)
-        if (report->calls[i].group == group && strcmp(report->calls[i].call, call) == 0) {
+        if (report->calls[i].group == group && report->calls[i].number == path) {
             report->calls[i].calls += calls;
-            free(call);
             return;
         }
-    *PM_PUSH(report, calls) = (struct pm_rank_waiting_call){group, role, call, calls};
+    *PM_PUSH(report, calls) = (struct pm_rank_waiting_call){
+        .group = group, .role = report->rows[group].role, .number = path, .calls = calls};
+}
+
+static void name_calls(const struct pm_structure *structure, const struct pm_call_paths *paths,
+                       struct pm_ranks_report *report) {
+    bool *is_named = pm_alloc(paths->n_sites + 1, sizeof *is_named);
+    for (size_t i = 0; i < report->n_calls; i++)
+        is_named[report->calls[i].number] = true;
+    char **names = pm_call_path_names(structure, paths, is_named);
+    for (size_t i = 0; i < report->n_calls; i++)
+        report->calls[i].call = pm_strdup(names[report->calls[i].number]);
+    pm_call_path_names_free(names, paths);
+    free(is_named);
 }
 
 static int by_group(const void *left, const void *right) {
@@ -174,12 +186,11 @@ static void add_calls(const struct pm_structure *structure, const struct pm_rank
         const struct pm_event_count *count = &communication->counts[i];
         uint32_t group = group_of(ranks, count->process);
         if (group == PM_NONE || group >= report->n_rows || !may_wait(count->kind.operation) ||
-            !pm_is_message(&count->kind))
+            !pm_is_message(&count->kind) || count->kind.path >= communication->paths.n_sites)
             continue;
-        add_call(report, group, report->rows[group].role,
-                 pm_call_path_name(structure, &communication->paths, count->kind.path),
-                 (double)count->n);
+        add_call(report, group, count->kind.path, (double)count->n);
     }
+    name_calls(structure, &communication->paths, report);
     for (size_t i = 0; i < report->n_calls; i++)
         report->calls[i].calls /= pm_ranks_count(ranks, PM_NONE, report->calls[i].group);
     PM_SORT(report->calls, report->n_calls, by_group);
@@ -235,13 +246,17 @@ static bool count_role(const struct pm_parallel_request *request, uint32_t role,
         pm_ranks_free(&ranks);
     }
     *n = nearest;
+    bool is_known = n_runs > 0 && nearest > 0;
+    for (size_t i = 1; i < n_runs; i++)
+        is_known &= counts[i] == counts[0];
     const struct pm_fit_options options = {0};
     struct pm_error too_few = {0};
     struct pm_model_set *models =
         ok && nearest > 0 ? pm_fit_counts(runs, n_runs, counts, 1, &options, &too_few) : NULL;
-    if (models && !pm_model_evaluate(models->basis, &models->edges[0], at, n, &too_few))
-        *n = nearest;
-    *n = round(*n);
+    if (models && pm_model_evaluate(models->basis, &models->edges[0], at, n, &too_few))
+        *n = round(*n);
+    else if (nearest > 0 && !is_known)
+        *n = NAN;
     pm_model_set_free(models);
     free(counts);
     free(runs);
@@ -275,13 +290,12 @@ static bool add_role(const struct pm_parallel_request *request, const struct pm_
                               .high = NAN};
     struct pm_profiles_at found = {0};
     bool ok = count_role(request, role, request->at, &row.n_ranks, err);
-    if (!ok || !(row.n_ranks > 0)) {
+    if (!ok || row.n_ranks <= 0) {
         free(row.role);
         return ok;
     }
     selection.role = role;
-    ok = pm_store_select(request->store, &selection, err) &&
-         find_models(request, &found, err);
+    ok = pm_store_select(request->store, &selection, err) && find_models(request, &found, err);
     if (ok)
         ok = add_row(request, &found, &row, reports, err);
     else

@@ -37,6 +37,19 @@ static void free_tables(struct tables *tables) {
     free(tables->list);
 }
 
+/* One statement, whatever stands behind it in a damaged store. */
+static bool run_statement(struct merge *merge, const char *sql) {
+    sqlite3_stmt *s = sql ? pm_store_prepare(merge->to, sql, merge->err) : NULL;
+    bool ok = s && pm_store_step(merge->to, s, merge->err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
+/* Names that go into statements as they are. */
+static bool is_plain_name(const char *name) {
+    return name && *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789")];
+}
+
 /* Tables of SCHEMA, `main` or `other`, that have a column `run`. */
 static bool find_tables(struct merge *merge, const char *schema, struct tables *tables) {
     char *sql = pm_sprintf("SELECT m.name, m.sql FROM %s.sqlite_master AS m WHERE m.type = 'table'"
@@ -49,6 +62,9 @@ static bool find_tables(struct merge *merge, const char *schema, struct tables *
         struct table *table = PM_PUSH(tables, list);
         table->name = pm_store_column_text(s, 0);
         table->sql = pm_store_column_text(s, 1);
+        ok = (is_plain_name(table->name) && table->sql) ||
+             pm_fail(merge->err, "%s: the store is damaged: it has a table without a name",
+                     merge->from);
     }
     sqlite3_finalize(s);
     free(sql);
@@ -105,7 +121,7 @@ static bool make_table(struct merge *merge, const struct table *table) {
     bool has, ok = pm_store_has_table(merge->to, table->name, &has, merge->err);
     if (!ok || has)
         return ok;
-    ok = pm_store_run_sql(merge->to, table->sql, merge->err);
+    ok = run_statement(merge, table->sql);
     sqlite3_stmt *s = pm_store_prepare(merge->to,
                                        "SELECT sql FROM other.sqlite_master WHERE type = 'index'"
                                        " AND tbl_name = ? AND sql IS NOT NULL",
@@ -114,7 +130,7 @@ static bool make_table(struct merge *merge, const struct table *table) {
     if (s)
         sqlite3_bind_text(s, 1, table->name, -1, SQLITE_STATIC);
     while (ok && pm_store_next_row(merge->to, s, &ok, merge->err))
-        ok = pm_store_run_sql(merge->to, (const char *)sqlite3_column_text(s, 0), merge->err);
+        ok = run_statement(merge, (const char *)sqlite3_column_text(s, 0));
     sqlite3_finalize(s);
     return ok;
 }

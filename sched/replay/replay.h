@@ -158,9 +158,8 @@ struct pm_replay_scales {
 
 struct pm_replay_request {
     const struct pm_actions *actions;
-    const char *platform;    /* path */
-    const char *engine;      /* path of pmodel-replay */
-    const char *collectives; /* SimGrid's selector, "ompi"; NULL: as the platform says */
+    const char *platform; /* path */
+    const char *engine;   /* path of pmodel-replay */
     struct pm_replay_scales scales;
 };
 

@@ -93,8 +93,8 @@ measure two --block 64,4096 -P A=8,12,16,20,24 -P B=8,16,24,32,40 -- ./two '{A}'
 check "two has models" clean pmodel fit two.pmdb
 mpi=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
 check "chain is built" mpicc.openmpi $portable -O1 "$plugin" -o chain chain.c -Wl,--build-id=sha1
-check "chain is measured" clean "${mpi[@]}" pmodel run -q -o chain.pmdb --exe ./chain -m r12000 \
-    -P N=10,20,30 -P p=2,3,4,5 -- mpirun.openmpi --oversubscribe -np '{p}' ./chain '{N}'
+check "chain is measured" clean "${mpi[@]}" pmodel run -q -o chain.pmdb --exe ./chain --no-memory \
+    -P N=10,20,30,40 -P p=2,3,4,5 -- mpirun.openmpi --oversubscribe -np '{p}' ./chain '{N}'
 check "chain has models" clean pmodel fit chain.pmdb
 check "an interval of chain has models" clean pmodel fit --interval MPI_Send chain.pmdb
 
@@ -520,7 +520,6 @@ golden error.run.library.txt pmodel run -o new.pmdb --lib libnothing -P N=16 -- 
 golden error.instrument.txt pmodel instrument -o new ./static
 golden error.plan.txt pmodel plan -- ./nest 16
 golden error.plan.time.txt pmodel plan -P N=16:32:8 --time soon -- ./nest '{N}'
-golden query.role.txt pmodel query --role inside --cache 32K --block 32 -P N=30 -P p=4 chain.pmdb
 golden error.report.role.txt pmodel report -m r12000 --role insid chain.pmdb
 golden error.report.interval.txt pmodel report -m r12000 --interval nobody chain.pmdb
 golden error.report.ordinal.txt pmodel report -m r12000 --ordinal t chain.pmdb

@@ -66,6 +66,8 @@ EOF_PYTHON
 check "a report says what it is of" sh -c \
     'pmodel report small.pmdb --role inside -m zen4 --interpolate | head -n 1 | grep -qx "of the mean rank of role inside"'
 
+check "so does a query" sh -c 'pmodel query small.pmdb --role last --cache 4K -P N=20 -P p=8 | head -n 1 | grep -qx "of the mean rank of role last"'
+
 # ---- what may go wrong ---------------------------------------------------------------------------
 
 expect_error "an unknown role names those that there are" 2 \
