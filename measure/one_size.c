@@ -217,10 +217,10 @@ static char *ranks_text(const struct pm_sized_run *run) {
     if (!pm_store_ranks(run->session->store, run->at, &ranks, &ignored))
         return pm_strdup("");
     unsigned n = pm_ranks_count(&ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(&ranks);
-    char *text = n == 0 ? pm_strdup("")
-                        : pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n,
-                                     n == 1 ? "" : "s", groups, groups == 1 ? "" : "s",
-                                     100 * ranks.tolerance);
+    char *text =
+        n == 0 ? pm_strdup("")
+               : pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n, n == 1 ? "" : "s",
+                            groups, groups == 1 ? "" : "s", 100 * ranks.tolerance);
     pm_ranks_free(&ranks);
     return text;
 }
