@@ -345,6 +345,9 @@ bool pm_store_put_intervals(struct pm_store *store, const struct pm_parameters *
 struct pm_intervals *pm_store_intervals(struct pm_store *store,
                                         const struct pm_parameters *parameters, uint32_t kind,
                                         bool with_histograms, struct pm_error *err);
+/* Bytes that they take in the store, but for what SQLite adds; 0 without. */
+bool pm_store_interval_bytes(struct pm_store *store, const struct pm_parameters *parameters,
+                             double *bytes, struct pm_error *err);
 /* *FOUND: whether the run with exactly PARAMETERS has some, or some with histograms. */
 bool pm_store_has_intervals(struct pm_store *store, const struct pm_parameters *parameters,
                             bool with_histograms, bool *found, struct pm_error *err);
