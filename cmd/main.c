@@ -68,7 +68,7 @@ static const struct pm_command commands[] = {
      pm_cmd_profile},
     {"communication",
      "[-P NAME=VALUE[,...]] [--by-rank | --rank R | --matrix | --trace R]\n"
-     "                            [--format table|json|csv] [--wide] STORE",
+     "                            [--paths] [--format table|json|csv] [--wide] STORE",
      "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
      pm_cmd_communication},
     {"bound",
