@@ -145,7 +145,8 @@ static void take_result(struct waiting *all, struct awaited *size) {
               check_ending(session, size->job, &result, &why);
     if (ok)
         pm_job_pass_on(size->job->folder, session->request->output_to_errors);
-    ok = ok && pm_sized_run_keep(&size->run, raw, &result, started, &why);
+    bool was_read = !can_read;
+    ok = ok && pm_sized_run_keep(&size->run, raw, &result, started, &was_read, &why);
     free(raw);
     size->is_done = true;
     if (ok) {
@@ -157,7 +158,7 @@ static void take_result(struct waiting *all, struct awaited *size) {
         free(text);
         count_failure(all, &why);
     }
-    if (ok || why.kind != PM_ERROR_SYSTEM)
+    if (ok || !was_read)
         pm_jobs_remove(all->jobs, size->job);
 }
 
