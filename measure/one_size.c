@@ -128,6 +128,8 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
             own[n++] = pm_strdup(PM_ENV_BYTES "=1");
         if (request->write_backs)
             own[n++] = pm_strdup(PM_ENV_WRITE_BACKS "=1");
+        if (request->interval_memory)
+            own[n++] = pm_strdup(PM_ENV_INTERVAL_MEMORY "=1");
     }
     own[n] = NULL;
     return own;

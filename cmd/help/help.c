@@ -37,6 +37,7 @@ static const struct {
     {"convolve", "pmodel convolve heat.pmdb -m sapphire-rapids"},
     {"roofline", "pmodel roofline heat.pmdb -m sapphire-rapids"},
     {"scale", "pmodel scale heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'"},
+    {"replay", "pmodel replay cg.pmdb -m sapphire-rapids --platform switch-10g"},
     {"query", "pmodel query heat.pmdb -P N=256 --hit-ratio 0.95    # the smallest cache for it"},
     {"export", "pmodel export --histograms -s heat.pmdb -P N=64 >heat.json"},
     {"validate", "pmodel validate -s heat.pmdb -P N=128 -- ./heat {N}    # how far off?"},

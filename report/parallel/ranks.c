@@ -65,7 +65,8 @@ void pm_ranks_report_complete(struct pm_ranks_report *report) {
         const struct pm_rank_row *row = &report->rows[i];
         report->n_ranks += row->n_ranks;
         sum += row->n_ranks * row->seconds;
-        report->slowest_seconds = fmax(report->slowest_seconds, row->seconds);
+        if (i == 0 || isnan(row->seconds) || row->seconds > report->slowest_seconds)
+            report->slowest_seconds = row->seconds; /* one that is not known makes it unknown */
     }
     report->mean_seconds = report->n_ranks > 0 ? sum / report->n_ranks : NAN;
     report->imbalance =
@@ -143,6 +144,16 @@ static void print_notes(FILE *out, const struct pm_ranks_report *report,
         out, options,
         "Times are of what each rank does, on a core of its own, without what it waits "
         "for others and what the MPI library does; WAITS is what the slowest take longer.");
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (isnan(report->rows[i].seconds))
+            pm_print_note(out, options,
+                          "Role %s has no models, so that its time is not known, nor what the "
+                          "others wait for it; `pmodel fit` says why.",
+                          report->rows[i].role);
+    if (report->without_memory)
+        pm_print_note(out, options,
+                      "Times are of execution alone: the size was measured without reuse "
+                      "distances (--no-memory).");
     if (!isnan(report->tolerance))
         pm_print_note(out, options,
                       "A group is of ranks of one role that do more or other work than its first "

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "runtime/notes.h"
 #include "runtime/system.h"
 
 #define MOST_BYTES (UINT64_C(256) << 20)
@@ -128,7 +129,7 @@ static void join_exits(struct pm_interval_kind *kind) {
 }
 
 /* Two rows become one. */
-static void join_rows(struct pm_interval_kind *kind) {
+static void join_rows(struct pm_interval_table *table, struct pm_interval_kind *kind) {
     uint32_t room = kind->room_counters;
     for (uint32_t row = 0; row < kind->n_rows; row++) {
         uint64_t *from = kind->values + (uint64_t)row * room;
@@ -141,6 +142,9 @@ static void join_rows(struct pm_interval_kind *kind) {
             into[c] += value;
         }
     }
+    for (uint32_t row = 1; kind->bins && row < kind->n_rows; row++)
+        if (!pm_interval_bins_move(&kind->bins[row / 2], &kind->bins[row], &table->bytes))
+            pm_note_add(PM_NOTE_LOST_BINS, 1);
     kind->n_rows = (kind->n_rows + 1) / 2;
     kind->per_row *= 2;
     join_exits(kind);
@@ -153,7 +157,7 @@ static void squeeze(struct pm_interval_table *table) {
     for (uint32_t i = 0; i < table->n_kinds; i++) {
         struct pm_interval_kind *kind = &table->kinds[i];
         while (kind->n_rows > table->most_rows)
-            join_rows(kind);
+            join_rows(table, kind);
         if (kind->room_rows > table->most_rows)
             rebuild(table, kind, table->most_rows, kind->n_counters, &none);
     }
@@ -163,7 +167,7 @@ static void squeeze(struct pm_interval_table *table) {
 static bool make_room(struct pm_interval_table *table, struct pm_interval_kind *kind,
                       const struct pm_interval_counts *counts) {
     while (kind->n / kind->per_row >= table->most_rows)
-        join_rows(kind);
+        join_rows(table, kind);
     uint32_t row = (uint32_t)(kind->n / kind->per_row), room_rows = kind->room_rows;
     uint32_t n_new = count_new(kind, counts);
     if (row >= room_rows)
@@ -193,6 +197,15 @@ bool pm_interval_add(struct pm_interval_table *table, struct pm_interval_kind *k
     if (table->bytes > MOST_BYTES && table->most_rows > 1)
         squeeze(table);
     return true;
+}
+
+bool pm_interval_add_bins(struct pm_interval_table *table, struct pm_interval_kind *kind,
+                          struct pm_interval_bins *bins) {
+    if (bins->n == 0)
+        return true;
+    if (!kind->bins && !(kind->bins = pm_mmap(PM_INTERVAL_MOST_ROWS * sizeof *kind->bins)))
+        return false;
+    return pm_interval_bins_move(&kind->bins[(kind->n - 1) / kind->per_row], bins, &table->bytes);
 }
 
 /* ---- exits ----------------------------------------------------------------------------------- */
@@ -226,6 +239,9 @@ void pm_interval_table_free(struct pm_interval_table *table) {
         pm_munmap(kind->counters, (kind->room_counters + 1ul) * sizeof *kind->counters);
         pm_munmap(kind->values, bytes_of(kind->room_rows, kind->room_counters));
         pm_munmap(kind->exits, kind->room_exits * sizeof *kind->exits);
+        for (uint32_t row = 0; kind->bins && row < PM_INTERVAL_MOST_ROWS; row++)
+            pm_interval_bins_free(&kind->bins[row], &table->bytes);
+        pm_munmap(kind->bins, PM_INTERVAL_MOST_ROWS * sizeof *kind->bins);
     }
     pm_munmap(table->kinds, PM_INTERVAL_MOST_KINDS * sizeof *table->kinds);
     pm_munmap(table->slots, N_SLOTS * sizeof *table->slots);
