@@ -318,15 +318,16 @@ static bool profiles_at_once(const struct pm_sized_run *run) {
     return run->session->request->profiling.wanted && run->session->blocks.n == 0;
 }
 
-/* *IS_WHOLE: the run came to its end. */
+/* *IS_WHOLE: the run came to its end; *WAS_READ: what it left is fit for the store. */
 static bool keep(const struct pm_sized_run *run, const char *raw, const struct pm_launch *launched,
-                 struct pm_launch_result *result, double started, bool *is_whole,
+                 struct pm_launch_result *result, double started, bool *is_whole, bool *was_read,
                  struct pm_error *err) {
     struct pm_measure_session *session = run->session;
     const bool profiles = profiles_at_once(run);
     struct pm_ingested ingested = {0};
     char *cut_off = NULL;
-    bool ok = take_in(run, raw, launched, result, &ingested, &cut_off, err) &&
+    *was_read = take_in(run, raw, launched, result, &ingested, &cut_off, err);
+    bool ok = *was_read &&
               pm_session_put(session, &ingested, result, cut_off, started, run->argv, err) &&
               (!profiles || cut_off || put_profile(run, &ingested, result, err));
     if (ok && profiles && !cut_off)
@@ -349,8 +350,9 @@ static bool count(const struct pm_sized_run *run, const char *raw, bool *is_whol
     const struct pm_launch launched = launch_of(run, copies->files, copies->n_files, environment);
     struct pm_launch_result result;
     double started = (double)time(NULL);
+    bool was_read;
     bool ok = launch(run, &launched, &result, err) &&
-              keep(run, raw, &launched, &result, started, is_whole, err);
+              keep(run, raw, &launched, &result, started, is_whole, &was_read, err);
     pm_free_strings(environment);
     return ok;
 }
@@ -372,9 +374,10 @@ bool pm_sized_run_begin(struct pm_sized_run *run, struct pm_measure_session *ses
 }
 
 bool pm_sized_run_keep(const struct pm_sized_run *run, const char *raw,
-                       struct pm_launch_result *result, double started, struct pm_error *err) {
+                       struct pm_launch_result *result, double started, bool *was_read,
+                       struct pm_error *err) {
     bool is_whole;
-    return keep(run, raw, &run->launch, result, started, &is_whole, err);
+    return keep(run, raw, &run->launch, result, started, &is_whole, was_read, err);
 }
 
 void pm_sized_run_end(struct pm_sized_run *run) {
