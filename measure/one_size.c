@@ -204,6 +204,9 @@ static bool take_in(const struct pm_sized_run *run, const char *raw,
     if (ok && (WIFSIGNALED(result->status) || result->timed_out ||
                ingested->n_cut_off + ingested->n_checkpoints)) {
         *cut_off = pm_launch_ending(launched, result);
+        if (ingested->missing_ranks)
+            pm_append(cut_off, ", and lacks ranks %s of %u", ingested->missing_ranks,
+                      ingested->ranks.ranks[0].size);
         return true;
     }
     *err = why;
@@ -217,10 +220,10 @@ static char *ranks_text(const struct pm_sized_run *run) {
     if (!pm_store_ranks(run->session->store, run->at, &ranks, &ignored))
         return pm_strdup("");
     unsigned n = pm_ranks_count(&ranks, PM_NONE, PM_NONE), groups = pm_ranks_n_groups(&ranks);
-    char *text = n == 0 ? pm_strdup("")
-                        : pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n,
-                                     n == 1 ? "" : "s", groups, groups == 1 ? "" : "s",
-                                     100 * ranks.tolerance);
+    char *text =
+        n == 0 ? pm_strdup("")
+               : pm_sprintf("; %u rank%s in %u group%s, alike within %g%%", n, n == 1 ? "" : "s",
+                            groups, groups == 1 ? "" : "s", 100 * ranks.tolerance);
     pm_ranks_free(&ranks);
     return text;
 }

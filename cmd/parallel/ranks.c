@@ -73,10 +73,9 @@ static bool add_row(const struct pm_parallel_request *request, struct pm_profile
         to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
         if (m == 0 && found->profile)
             take_out_waiting(request->program, found->profile, to, &reports[m]);
-        reports[m].without_memory |=
-            found->profile && pm_profile_is_without_memory(found->profile);
-        ok = ok && (!found->profile ||
-                    predict_row(request, found, request->on->machines[m], to, err));
+        reports[m].without_memory |= found->profile && pm_profile_is_without_memory(found->profile);
+        ok = ok &&
+             (!found->profile || predict_row(request, found, request->on->machines[m], to, err));
     }
     for (size_t m = 1; m < request->on->n_machines; m++)
         for (size_t i = reports[m].n_loops; i < reports[0].n_loops; i++)
@@ -112,6 +111,8 @@ static bool add_group(const struct pm_parallel_request *request, const struct pm
     struct pm_profiles_at found = {.profile = profile_of_group(request, run, group, err)};
     if (!found.profile)
         return false;
+    pm_warn(&(struct pm_answer){request->program->structure, NULL, found.profile},
+            request->warnings);
     struct pm_rank_row row = {.group = group,
                               .ranks = pm_ranks_text(ranks, PM_NONE, group),
                               .n_ranks = pm_ranks_count(ranks, PM_NONE, group)};
@@ -277,6 +278,8 @@ static bool find_models(const struct pm_parallel_request *request, struct pm_pro
     for (int end = 0; ok && end < 2; end++)
         pm_program_interpolate(request->program, found->ends[end]);
     pm_program_interpolate(request->program, found->profile);
+    if (ok)
+        pm_warn(&(struct pm_answer){structure, models, found->profile}, request->warnings);
     pm_model_set_free(models);
     return ok;
 }
@@ -296,8 +299,7 @@ static bool add_role(const struct pm_parallel_request *request, const struct pm_
         return ok;
     }
     selection.role = role;
-    ok = pm_store_select(request->store, &selection, err) &&
-         find_models(request, &found, err);
+    ok = pm_store_select(request->store, &selection, err) && find_models(request, &found, err);
     if (ok)
         ok = add_row(request, &found, &row, reports, err);
     else

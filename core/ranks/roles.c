@@ -103,9 +103,8 @@ static void find_partners(struct class *class, const struct pm_rank_deeds *deeds
 }
 
 static const char *name_of(const struct classes *classes, const struct class *class) {
-    const char *word = class->least < class->most
-                           ? word_of(class->first->n_partners, class->most)
-                           : NULL;
+    const char *word =
+        class->least < class->most ? word_of(class->first->n_partners, class->most) : NULL;
     bool is_end = !word || strcmp(word, "end") == 0;
     if (classes->n_list == 1)
         return "all";

@@ -60,8 +60,7 @@ static bool check_files(const struct pm_job_order *order, bool *in_place, struct
    of their node, and when all have ended they come together as NODE-NAME. */
 
 /* What is allocated stays: the process becomes another one, or ends. */
-static bool use_folder_of_node(const char *folder, struct pm_launch *launch,
-                               struct pm_error *err) {
+static bool use_folder_of_node(const char *folder, struct pm_launch *launch, struct pm_error *err) {
     char *raw = pm_job_raw_folder(folder), *host = host_name();
     char *own = pm_sprintf("%s/%s", raw, host);
     size_t n = pm_count_strings(launch->environment);

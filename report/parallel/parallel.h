@@ -54,7 +54,7 @@ struct pm_ranks_report {
     PM_ARRAY(struct pm_rank_row, rows);
     PM_ARRAY(struct pm_rank_waiting_loop, loops);
     PM_ARRAY(struct pm_rank_waiting_call, calls);
-    bool calls_known; /* communication was traced */
+    bool calls_known;    /* communication was traced */
     bool without_memory; /* reuse distances were not measured */
 };
 void pm_ranks_report_free(struct pm_ranks_report *report); /* what it owns */

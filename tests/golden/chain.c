@@ -1,5 +1,5 @@
-/* A pipeline of p ranks, in p steps of a message of N doubles each; the first has twice the work of the
-   others.  Rank $LEAVES ends without a word. */
+/* A pipeline of p ranks, in p steps of a message of N doubles each; the first has twice the work of
+   the others.  Rank $LEAVES ends without a word. */
 #include <mpi.h>
 #include <stdlib.h>
 static volatile double sink;
@@ -17,7 +17,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+    int left = rank > 0 ? rank - 1 : MPI_PROC_NULL,
+        right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
     for (int t = 0; t < size; t++) {
         MPI_Recv(data, n, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         work(rank == 0 ? 2 * n : n, n);
