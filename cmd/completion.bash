@@ -18,6 +18,10 @@ _pmodel() {
         COMPREPLY=($(compgen -W 'table json csv' -- "$word"))
         return
         ;;
+    --launcher)
+        COMPREPLY=($(compgen -W 'local slurm pbs ssh' -- "$word") $(compgen -f -X '!*.conf' -- "$word"))
+        return
+        ;;
     -o | -s | --weights | --keep)
         COMPREPLY=($(compgen -f -X '!*.pmdb' -- "$word"))
         return
@@ -29,7 +33,7 @@ _pmodel() {
         COMPREPLY=($(compgen -W "$("$pmodel" help --list "$command" 2>/dev/null)" -- "$word"))
     else
         case $command in
-        fit | model | report | scale | query | schedule | explain | diff | compare | annotate | html | plot | profile | communication)
+        fit | model | report | scale | replay | query | schedule | explain | diff | compare | annotate | html | plot | profile | communication)
             COMPREPLY=($(compgen -f -X '!*.pmdb' -- "$word") $(compgen -d -- "$word"))
             ;;
         esac

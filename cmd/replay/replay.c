@@ -33,11 +33,8 @@ static char *find_platform(const char *name, struct pm_error *err) {
 
 static struct pm_replay_request ask(const struct pm_replaying *r, double processor,
                                     double bandwidth, double latency) {
-    return (struct pm_replay_request){&r->actions,
-                                      r->platform,
-                                      r->engine,
-                                      r->request->collectives,
-                                      {processor, bandwidth, latency}};
+    return (struct pm_replay_request){
+        &r->actions, r->platform, r->engine, {processor, bandwidth, latency}};
 }
 
 /* NAN with a sentence. */
@@ -164,7 +161,6 @@ int pm_cmd_replay(int argc, char **argv) {
          .finish = pm_read_machines},
         PM_OPTION_TEXT("platform", 0, &request.platform),
         PM_OPTION_TEXT("trace", 0, &request.trace),
-        PM_OPTION_TEXT("collectives", 0, &request.collectives),
         PM_OPTION_TEXT("write", 0, &request.write),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_FLAG("interpolate", 0, &request.interpolate),

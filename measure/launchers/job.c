@@ -54,6 +54,8 @@ char *pm_job_describe(const struct pm_launch *launch, bool spans_nodes, struct p
     pm_sheet_add(&sheet, "command", "%s", launch->command_path);
     pm_sheet_add(&sheet, "folder", "%s", launch->folder ? launch->folder : here ? here : ".");
     pm_sheet_add(&sheet, "runtime", "%s", launch->runtime);
+    if (launch->wrapper)
+        pm_sheet_add(&sheet, "wrapper", "%s", launch->wrapper);
     for (size_t i = 0; ok && i < launch->n_files; i++) {
         const struct pm_copy *file = &launch->files[i];
         uint64_t original = 0, copy = 0;
@@ -137,6 +139,7 @@ bool pm_job_order_read(const char *folder, struct pm_job_order *order, struct pm
     order->launch.command_path = owned_text(&sheet, "command");
     order->launch.folder = owned_text(&sheet, "folder");
     order->launch.runtime = owned_text(&sheet, "runtime");
+    order->launch.wrapper = owned_text(&sheet, "wrapper");
     order->launch.timeout_seconds = pm_sheet_number(&sheet, "timeout");
     order->launch.grace_seconds = pm_sheet_number(&sheet, "grace");
     if (ok && (!found_form || strcmp(found_form, form) != 0 || !order->argv[0] ||
@@ -160,6 +163,7 @@ void pm_job_order_free(struct pm_job_order *order) {
     free((char *)order->launch.command_path);
     free((char *)order->launch.folder);
     free((char *)order->launch.runtime);
+    free((char *)order->launch.wrapper);
     *order = (struct pm_job_order){0};
 }
 

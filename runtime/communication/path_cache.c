@@ -2,8 +2,8 @@
 
    A walk over the stack takes some 100 ns, too long for a message of 500.  But a loop that sends
    comes to the same call with the same stack again and again: the frame of the called function at
-   the same place, with the same return address and frame pointer, and at each place where the walk
-   found a return address the same one.  Then the walk would find the same again. */
+   the same place, with the same return address, and at each place where the walk found a return
+   address the same one.  Then the walk would find the same again. */
 #include "runtime/call_paths/call_paths.h"
 #include "runtime/communication/private.h"
 #include "runtime/modules.h"
@@ -14,7 +14,7 @@ enum { N_ENTRIES = 64, MOST_FRAMES = 30 };
 
 struct entry {
     const uint64_t *frame; /* NULL: free */
-    uint64_t return_address, frame_pointer;
+    uint64_t return_address;
     uint32_t path, n;
     struct {
         const uint64_t *at;
@@ -29,8 +29,7 @@ struct pm_path_cache {
 };
 
 static bool is_as_it_was(const struct entry *entry, const uint64_t *frame) {
-    if (entry->frame != frame || entry->return_address != frame[1] ||
-        entry->frame_pointer != frame[0])
+    if (entry->frame != frame || entry->return_address != frame[1])
         return false;
     for (uint32_t i = 0; i < entry->n; i++)
         if (*entry->returns[i].at != entry->returns[i].address)
@@ -43,7 +42,6 @@ static bool is_as_it_was(const struct entry *entry, const uint64_t *frame) {
 static bool remember(struct entry *entry, const uint64_t *frame, struct pm_call_frame caller) {
     enum pm_unwind_result result;
     entry->return_address = frame[1];
-    entry->frame_pointer = frame[0];
     entry->n = 0;
     while ((result = pm_unwind_step(&caller)) == PM_UNWIND_FRAME && !caller.interrupted) {
         if (entry->n == MOST_FRAMES)

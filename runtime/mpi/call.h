@@ -11,6 +11,7 @@
 
 #include "core/mpi_operations.h"
 #include "runtime/communication/communication.h"
+#include "runtime/lock.h"
 #include "runtime/system.h"
 
 enum { PM_MPI_NO_RANK = INT_MIN, PM_MPI_NO_NUMBER = UINT32_MAX };
@@ -139,6 +140,18 @@ struct pm_mpi_runtime {
     pmodel_communicator_function *communicator;
 };
 extern struct pm_mpi_runtime pm_mpi_runtime;
+
+/* Locks of what is known: needed only where several threads may call MPI at the same time
+   (MPI_THREAD_MULTIPLE).  Known before there is anything to lock. */
+extern bool pm_mpi_has_threads;
+static inline void pm_mpi_lock(int *lock) {
+    if (pm_mpi_has_threads)
+        pm_lock(lock);
+}
+static inline void pm_mpi_unlock(int *lock) {
+    if (pm_mpi_has_threads)
+        pm_unlock(lock);
+}
 
 /* ---- communicators and windows (communicators.c) ----------------------------------------------
  */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "runtime/arena.h"
-#include "runtime/lock.h"
 
 enum { N_SLOTS = 1 << 10 };
 
@@ -145,26 +144,26 @@ static struct pm_mpi_comm *find(MPI_Comm handle) {
 struct pm_mpi_comm *pm_mpi_comm(MPI_Comm handle) {
     if (handle == MPI_COMM_NULL)
         return NULL;
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct pm_mpi_comm *comm = find(handle);
     if (!comm)
         comm = add(handle, PM_N_OPERATIONS);
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
     return comm;
 }
 
 void pm_mpi_new_comm(MPI_Comm handle, uint16_t made_by) {
     if (handle == MPI_COMM_NULL)
         return;
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     if (!find(handle))
         add(handle, made_by);
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 void pm_mpi_forget_comm(MPI_Comm handle) {
     uint64_t bits = bits_of(&handle, sizeof handle);
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct pm_mpi_comm **at = &known.slots[slot_of(bits)];
     while (*at && (*at)->handle != bits)
         at = &(*at)->next;
@@ -174,7 +173,7 @@ void pm_mpi_forget_comm(MPI_Comm handle) {
         comm->next = known.free;
         known.free = comm;
     }
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 void pm_mpi_begin_world(void) {
@@ -244,14 +243,14 @@ static bool read_dist_graph(MPI_Comm handle, struct pm_mpi_comm *comm) {
 
 bool pm_mpi_neighbours(MPI_Comm handle, struct pm_mpi_comm *comm) {
     int topology = MPI_UNDEFINED;
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     bool ok = comm->has_neighbours;
     if (!ok && PMPI_Topo_test(handle, &topology) == MPI_SUCCESS)
         ok = comm->has_neighbours = topology == MPI_CART         ? read_cart(handle, comm)
                                     : topology == MPI_GRAPH      ? read_graph(handle, comm)
                                     : topology == MPI_DIST_GRAPH ? read_dist_graph(handle, comm)
                                                                  : false;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
     return ok;
 }
 
@@ -267,27 +266,27 @@ static struct window **find_window(MPI_Win handle) {
 
 void pm_mpi_new_window(MPI_Win win, MPI_Comm handle) {
     struct pm_mpi_comm *comm = pm_mpi_comm(handle);
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct window **at = find_window(win);
     if (!*at && (*at = take(sizeof **at)))
         (*at)->handle = bits_of(&win, sizeof win);
     if (*at)
         (*at)->comm = comm;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 void pm_mpi_forget_window(MPI_Win win) {
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct window **at = find_window(win);
     if (*at)
         (*at)->comm = NULL;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 struct pm_mpi_comm *pm_mpi_comm_of_window(MPI_Win win) {
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct window **at = find_window(win);
     struct pm_mpi_comm *comm = *at ? (*at)->comm : NULL;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
     return comm;
 }

@@ -193,7 +193,7 @@ static uint64_t line_of_equal_shares(struct translation *t, uint64_t bytes) {
     char *line = NULL;
     for (size_t r = 0; r < t->actions->n_ranks; r++)
         pm_append(&line, "%" PRIu64 " ", bytes);
-    pm_append(&line, "0");
+    pm_append(&line, "0 %d", PM_TRACED_BYTE);
     *PM_PUSH(t->actions, lines) = line;
     return t->actions->n_lines - 1;
 }
@@ -232,6 +232,10 @@ static bool add_collective(struct translation *t, const struct pm_event_kind *ki
                    : action.kind == PM_ACTION_GATHER ? kind->bytes_sent
                                                      : whole;
     action.received_bytes = action.bytes;
+    /* What is added up is numbers; of which type a trace does not say. */
+    action.type = action.bytes % 8 == 0   ? PM_TRACED_DOUBLE
+                  : action.bytes % 4 == 0 ? PM_TRACED_INT
+                                          : PM_TRACED_BYTE;
     if (action.kind == PM_ACTION_REDUCE_SCATTER)
         action.received_bytes = line_of_equal_shares(t, action.bytes);
     t->sources->n_averaged += collectives[c].is_averaged;

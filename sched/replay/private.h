@@ -4,6 +4,10 @@
 
 #include "sched/replay/replay.h"
 
+/* SimGrid's numbers of types of data in traces, and their bytes; 0: there is no such number. */
+enum { PM_TRACED_DOUBLE = 0, PM_TRACED_INT = 1, PM_TRACED_BYTE = 6 };
+unsigned pm_traced_type_bytes(unsigned type);
+
 /* One end of a message, of a send or of a receive. */
 struct pm_message_end {
     int32_t from, to, tag;

@@ -64,6 +64,7 @@ enum pm_meeting pm_action_meeting(enum pm_action_kind kind);
 struct pm_action {
     uint8_t kind;    /* enum pm_action_kind */
     bool is_send;    /* of WAIT: for a request that sends, to PARTNER */
+    uint8_t type;    /* of data of a collective, by SimGrid's number: algorithms go by elements */
     int32_t partner; /* a rank; of collectives the root */
     int32_t tag;
     uint32_t label; /* index in pm_actions.labels: the call that it comes from */
@@ -157,9 +158,8 @@ struct pm_replay_scales {
 
 struct pm_replay_request {
     const struct pm_actions *actions;
-    const char *platform;    /* path */
-    const char *engine;      /* path of pmodel-replay */
-    const char *collectives; /* SimGrid's selector, "ompi"; NULL: as the platform says */
+    const char *platform; /* path */
+    const char *engine;   /* path of pmodel-replay */
     struct pm_replay_scales scales;
 };
 

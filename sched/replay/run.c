@@ -46,9 +46,6 @@ static int start_engine(const struct pm_replay_request *request, const char *fol
     char *scales =
         pm_sprintf("%.17g:%.17g:%.17g:%s", request->scales.processor, request->scales.bandwidth,
                    request->scales.latency, request->actions->in_flops ? "0" : "1e9");
-    char *selector = request->collectives
-                         ? pm_sprintf("--cfg=smpi/coll-selector:%s", request->collectives)
-                         : NULL;
     /* As smpirun sets them. */
     char *argv[] = {(char *)(uintptr_t)request->engine,
                     "--cfg=surf/precision:1e-9",
@@ -58,10 +55,8 @@ static int start_engine(const struct pm_replay_request *request, const char *fol
                     list,
                     result,
                     scales,
-                    selector,
                     NULL};
     int status = start_and_wait(argv, errors);
-    free(selector);
     free(scales);
     free(errors);
     free(result);
@@ -202,7 +197,12 @@ static bool fail_engine(const struct pm_replay_request *request, const char *fol
     char *errors = read_whole(folder, "errors", &n);
     char *line = errors ? strstr(errors, "exception ") : NULL;
     line = line ? line : errors ? errors : "";
-    pm_fail(err, "SimGrid gave up on %s: %.*s", request->platform, (int)strcspn(line, "\n"), line);
+    if (WIFSIGNALED(status) && !strstr(line, "exception "))
+        pm_fail(err, "SimGrid was ended by signal %d (%s) in a replay on %s", WTERMSIG(status),
+                strsignal(WTERMSIG(status)), request->platform);
+    else
+        pm_fail(err, "SimGrid gave up on %s: %.*s", request->platform, (int)strcspn(line, "\n"),
+                line);
     free(errors);
     return false;
 }

@@ -21,12 +21,16 @@ enum { TRACED_PROC_NULL = -333, MOST_ARGUMENTS = 8 };
 static const uint8_t type_bytes[] = {8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4,  8,  8, 16,
                                      4, 1, 1, 2, 4, 8, 1, 2, 4, 8, 8, 16, 32, 8, 8};
 
+unsigned pm_traced_type_bytes(unsigned type) {
+    return type < sizeof type_bytes ? type_bytes[type] : 0;
+}
+
 struct reading {
     struct pm_actions *actions;
     const char *path; /* of the file that is read */
     size_t line;
-    bool *is_complete;   /* by rank: FINALIZE was read */
-    size_t default_type; /* of a line that names none */
+    bool *is_complete;     /* by rank: FINALIZE was read */
+    unsigned default_type; /* of a line that names none */
 };
 
 /* The arguments of a line behind its name. */
@@ -62,11 +66,12 @@ static bool take_numbers(const struct reading *reading, const struct arguments *
 }
 
 static bool to_bytes(const struct reading *reading, double count, double type, uint64_t *bytes,
-                     struct pm_error *err) {
-    size_t number = isnan(type) ? reading->default_type : (size_t)type;
-    if (number >= sizeof type_bytes || count < 0)
+                     struct pm_action *action, struct pm_error *err) {
+    unsigned number = isnan(type) ? reading->default_type : (unsigned)type;
+    if (!pm_traced_type_bytes(number) || count < 0)
         return fail_line(reading, "a type of data that is not known here", err);
-    *bytes = (uint64_t)count * type_bytes[number];
+    action->type = (uint8_t)number;
+    *bytes = (uint64_t)count * pm_traced_type_bytes(number);
     return true;
 }
 
@@ -77,7 +82,7 @@ static bool take_arguments(struct reading *reading, size_t rank, const struct ar
     bool ok = true;
     switch ((enum pm_action_kind)action->kind) {
     case PM_ACTION_INIT:
-        reading->default_type = from->n > 0 ? 0 : 6;
+        reading->default_type = from->n > 0 ? PM_TRACED_DOUBLE : PM_TRACED_BYTE;
         return true;
     case PM_ACTION_COMPUTE:
         ok = take_numbers(reading, from, 1, n, err);
@@ -88,9 +93,10 @@ static bool take_arguments(struct reading *reading, size_t rank, const struct ar
     case PM_ACTION_RECV:
     case PM_ACTION_IRECV:
         ok = take_numbers(reading, from, 3, n, err) &&
-             to_bytes(reading, n[2], n[3], &action->bytes, err);
+             to_bytes(reading, n[2], n[3], &action->bytes, action, err);
         action->partner = (int32_t)n[0];
         action->tag = (int32_t)n[1];
+        action->type = 0; /* messages are written in bytes */
         *to_nobody = action->partner == TRACED_PROC_NULL;
         return ok;
     case PM_ACTION_WAIT:
@@ -107,27 +113,27 @@ static bool take_arguments(struct reading *reading, size_t rank, const struct ar
     case PM_ACTION_BCAST:
         action->partner = from->n > 1 ? (int32_t)strtol(from->texts[1], NULL, 10) : 0;
         return take_numbers(reading, from, 1, n, err) &&
-               to_bytes(reading, n[0], n[2], &action->bytes, err);
+               to_bytes(reading, n[0], n[2], &action->bytes, action, err);
     case PM_ACTION_REDUCE:
         action->partner = from->n > 2 ? (int32_t)strtol(from->texts[2], NULL, 10) : 0;
         return take_numbers(reading, from, 2, n, err) &&
-               to_bytes(reading, n[0], n[3], &action->bytes, err);
+               to_bytes(reading, n[0], n[3], &action->bytes, action, err);
     case PM_ACTION_ALLREDUCE:
     case PM_ACTION_SCAN:
     case PM_ACTION_EXSCAN:
         return take_numbers(reading, from, 2, n, err) &&
-               to_bytes(reading, n[0], n[2], &action->bytes, err);
+               to_bytes(reading, n[0], n[2], &action->bytes, action, err);
     case PM_ACTION_ALLTOALL:
     case PM_ACTION_ALLGATHER:
         return take_numbers(reading, from, 2, n, err) &&
-               to_bytes(reading, n[0], n[2], &action->bytes, err) &&
-               to_bytes(reading, n[1], n[3], &action->received_bytes, err);
+               to_bytes(reading, n[1], n[3], &action->received_bytes, action, err) &&
+               to_bytes(reading, n[0], n[2], &action->bytes, action, err);
     case PM_ACTION_GATHER:
     case PM_ACTION_SCATTER:
         action->partner = from->n > 2 ? (int32_t)strtol(from->texts[2], NULL, 10) : 0;
         return take_numbers(reading, from, 2, n, err) &&
-               to_bytes(reading, n[0], n[3], &action->bytes, err) &&
-               to_bytes(reading, n[1], n[4], &action->received_bytes, err);
+               to_bytes(reading, n[1], n[4], &action->received_bytes, action, err) &&
+               to_bytes(reading, n[0], n[3], &action->bytes, action, err);
     default:
         return true;
     }
@@ -193,7 +199,7 @@ static bool read_file(struct reading *reading, const char *path, struct pm_error
         return pm_fail_errno(err, "cannot read %s", path);
     reading->path = path;
     reading->line = 0;
-    reading->default_type = 6;
+    reading->default_type = PM_TRACED_BYTE;
     char *line = NULL;
     size_t room = 0;
     ssize_t length;

@@ -2,7 +2,8 @@
 
        RANK NAME ARGUMENT…
 
-   in bytes (the type that it takes where a line names none). */
+   Messages are in bytes (the type that it takes where a line names none), collectives in elements,
+   by which SimGrid chooses how it does them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 
 static void write_action(FILE *to, const struct pm_actions *actions, size_t rank,
                          const struct pm_action *a) {
+    uint64_t sent = a->bytes / pm_traced_type_bytes(a->type);
+    uint64_t received = a->received_bytes / pm_traced_type_bytes(a->type);
     fprintf(to, "%zu %s", rank, pm_action_name(a->kind));
     switch ((enum pm_action_kind)a->kind) {
     case PM_ACTION_COMPUTE:
@@ -36,23 +39,24 @@ static void write_action(FILE *to, const struct pm_actions *actions, size_t rank
         fprintf(to, " %" PRIu64, a->bytes);
         break;
     case PM_ACTION_BCAST:
-        fprintf(to, " %" PRIu64 " %" PRId32, a->bytes, a->partner);
+        fprintf(to, " %" PRIu64 " %" PRId32 " %u", sent, a->partner, a->type);
         break;
-    case PM_ACTION_REDUCE: /* bytes, operations, root */
-        fprintf(to, " %" PRIu64 " 0 %" PRId32, a->bytes, a->partner);
+    case PM_ACTION_REDUCE: /* elements, operations, root */
+        fprintf(to, " %" PRIu64 " 0 %" PRId32 " %u", sent, a->partner, a->type);
         break;
     case PM_ACTION_ALLREDUCE:
     case PM_ACTION_SCAN:
     case PM_ACTION_EXSCAN:
-        fprintf(to, " %" PRIu64 " 0", a->bytes);
+        fprintf(to, " %" PRIu64 " 0 %u", sent, a->type);
         break;
     case PM_ACTION_ALLTOALL:
     case PM_ACTION_ALLGATHER:
-        fprintf(to, " %" PRIu64 " %" PRIu64, a->bytes, a->received_bytes);
+        fprintf(to, " %" PRIu64 " %" PRIu64 " %u %u", sent, received, a->type, a->type);
         break;
     case PM_ACTION_GATHER:
     case PM_ACTION_SCATTER:
-        fprintf(to, " %" PRIu64 " %" PRIu64 " %" PRId32, a->bytes, a->received_bytes, a->partner);
+        fprintf(to, " %" PRIu64 " %" PRIu64 " %" PRId32 " %u %u", sent, received, a->partner,
+                a->type, a->type);
         break;
     case PM_ACTION_ALLTOALLV:
     case PM_ACTION_ALLGATHERV:

@@ -102,7 +102,7 @@ check "an interval of chain has models" clean pmodel fit --interval MPI_Send cha
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report explain diff compare annotate scale plot html signature convolve roofline query export validate machines doctor; do
+for command in flags loops plan run merge instrument fit model report explain diff compare annotate scale plot html signature convolve roofline query export validate machines doctor; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -476,7 +476,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report explain annotate diff compare scale plot html signature convolve roofline query export validate; do
+for command in loops plan run merge instrument fit model report explain annotate diff compare scale plot html signature convolve roofline query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done

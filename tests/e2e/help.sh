@@ -68,7 +68,7 @@ complete_words() { # WORD... : what bash offers for the last one
         _pmodel
         echo "${COMPREPLY[*]}"' completion "$@"
 }
-is "commands are completed" 'report' complete_words pmodel rep
+is "commands are completed" 'report' complete_words pmodel repo
 is "options are" '--fields --filter --fits' complete_words pmodel report --fi
 is "options of run are those of plan" '--second-core' complete_words pmodel plan --sec
 is "machines are" 'r12000' complete_words pmodel report -m r12

@@ -138,8 +138,9 @@ void replay_rank(int rank, const std::string &trace) {
 } // namespace
 
 int main(int argc, char **argv) {
+    // So that the command line and the platform's <config> may set what SMPI has, as with smpirun.
+    smpi_init_options();
     s4u::Engine engine(&argc, argv);
-    SMPI_init();
     if (argc != 5)
         return 2;
     double bandwidth_scale = 1, latency_scale = 1;
@@ -157,6 +158,7 @@ int main(int argc, char **argv) {
     } catch (const std::exception &fault) {
         refuse(fault.what());
     }
+    SMPI_init();
     std::vector<s4u::Host *> cores = places(engine);
     if (cores.size() < traces.size())
         refuse("has " + std::to_string(cores.size()) + (cores.size() == 1 ? " core" : " cores") +

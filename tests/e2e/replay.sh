@@ -1,0 +1,73 @@
+# pmodel replay: traces of smpirun replay to the same time as in SimGrid's own replay, runs of a store are replayed, and what
+# cannot be is said in a sentence.
+. "$TOP/tests/lib.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+networks=$TOP/machines/networks
+
+# near NAME A B PERCENT: the numbers differ by so much at most.
+near() {
+    if awk -v a="$2" -v b="$3" -v p="$4" 'BEGIN { d = a - b; exit !(a != "" && b != "" && (d < 0 ? -d : d) * 100 <= p * b) }'; then
+        pass "$1"
+    else
+        fail "$1" "$2 and $3 differ by more than $4%"
+    fi
+}
+
+printf 'node-%d\n' $(seq 0 63) >hosts
+# executed NAME COMMAND...: by smpirun on 4 hosts, traced; prints the simulated time.
+executed() {
+    local name=$1
+    shift
+    smpirun -np 4 -platform "$networks/switch-10g.xml" -hostfile hosts -trace-ti -trace-file "$name" \
+        --cfg=smpi/host-speed:1Gf --cfg=smpi/display-timing:yes "$@" 2>&1 | sed -n 's/.*Simulated time: \([0-9.e-]*\) .*/\1/p'
+}
+executed cg.trace "$BUILD/apps/simgrid/cg_mpi" 12 10 >cg.executed
+executed sweep.trace "$BUILD/apps/simgrid/sweep_mpi" 12 2 >sweep.executed
+for app in cg sweep; do
+    check "a trace of ${app}_mpi is replayed" sh -c "pmodel replay --trace $app.trace --platform switch-10g --format json >$app.json"
+    # SimGrid's own replay knows no MPI_PROC_NULL.
+    sed -i '/ -333 /d' ${app}.trace_files/*
+    smpirun -np 4 -platform "$networks/switch-10g.xml" -hostfile hosts -replay $app.trace --cfg=smpi/display-timing:yes 2>&1 |
+        sed -n 's/.*Simulated time: \([0-9.e-]*\) .*/\1/p' >$app.own
+    near "${app}_mpi takes as long as in SimGrid's replay" "$(jq .seconds $app.json)" "$(cat $app.own)" 0.1
+    near "and as it was executed" "$(jq .seconds $app.json)" "$(cat $app.executed)" 2
+done
+check "times of a rank add up" sh -c 'jq -e "[.ranks[] | .seconds - .computation_seconds - .communication_seconds - .waiting_seconds |
+    fabs < 1e-9] | all" cg.json'
+check "a faster processor or network takes no longer" sh -c 'jq -e ".seconds as \$s | [.what_if[].seconds <= \$s * 1.0001] | all" cg.json sweep.json'
+check "ranks over time are drawn" sh -c 'pmodel replay --trace sweep.trace --platform switch-10g --format svg >ranks.svg && xmllint --noout ranks.svg &&
+    grep -q waiting ranks.svg'
+check "CSV has a line for each rank" sh -c '[ "$(pmodel replay --trace sweep.trace --platform switch-10g --format csv | wc -l)" = 5 ]'
+
+# A run of a store, on another machine's network.
+check "a run with two ranks is measured" pmodel run -q -m sapphire-rapids -o cg.pmdb --interval 'MPI_*' \
+    --exe "$BUILD/apps/openmpi/cg_mpi" -P N=12 -P p=2 -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/cg_mpi" '{N}' 10 3
+check "it is replayed" sh -c 'pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node --against icelake-sp --format json >run.json'
+check "its computation is the prediction's" sh -c '[ "$(jq "[.ranks[].computation_seconds] | add * 1e6 | round" run.json)" = \
+    "$(pmodel report cg.pmdb -m sapphire-rapids --format json | jq ".predictions[0].seconds * 1e6 | round")" ]'
+check "the rank with less to do waits" jq -e '.ranks[0].waiting_seconds > 3 * .ranks[1].waiting_seconds' run.json
+check "all of it is placed by intervals" sh -c '! grep -q "shared out evenly" run.json'
+check "processor ratios are there" jq -e '.processor_ratio | .convolved > 0 and .peak > 0 and .seconds_by_peak > 0' run.json
+check "time has an interval" jq -e '.low_seconds < .seconds and .seconds < .high_seconds' run.json
+mkdir written
+check "its traces are left for SimGrid" sh -c 'pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node --write written >log &&
+    [ "$(wc -l <written/list)" = 2 ]'
+
+# What cannot be replayed.
+sed '/^ *<host/s/core="64"/core="1"/' "$networks/smp-node.xml" >small.xml
+expect_error "a platform with too few cores" 2 'small.xml: has 1 core for 4 ranks' pmodel replay --trace cg.trace --platform small.xml
+echo '<platform>' >bad.xml
+expect_error "a file that is no platform" 2 'bad.xml' pmodel replay --trace cg.trace --platform bad.xml
+expect_error "a platform that is not there" 2 'there is no platform nowhere' pmodel replay --trace cg.trace --platform nowhere
+mkdir stuck
+printf '%s\n' '0 init' '0 recv 1 1 8' '0 send 1 1 8' '0 finalize' >stuck/0
+printf '%s\n' '1 init' '1 recv 0 1 8' '1 send 0 1 8' '1 finalize' >stuck/1
+printf '%s\n' 0 1 >stuck/list
+expect_error "a deadlock" 2 'deadlock: 2 of 2 ranks never come to their end; rank 0 is at recv \(from rank 1, tag 1\), its action 2; rank 1 is at recv' \
+    pmodel replay --trace stuck/list --platform smp-node
+sed -i '$d' stuck/1
+expect_error "a trace that is cut off" 2 'the trace of rank 1 does not end with `finalize`: it is cut off' \
+    pmodel replay --trace stuck/list --platform smp-node
+expect_error "a size that was not measured" 2 'N=13|models' pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node -P N=13
+check "a program without MPI is measured" pmodel run -q -m sapphire-rapids -o heat.pmdb -P N=8 -- "$BUILD/apps/heat" '{N}' 2
+expect_error "a program without MPI" 2 'the run has no communication' pmodel replay heat.pmdb -m sapphire-rapids --platform smp-node
