@@ -204,6 +204,9 @@ static bool take_in(const struct pm_sized_run *run, const char *raw,
     if (ok && (WIFSIGNALED(result->status) || result->timed_out ||
                ingested->n_cut_off + ingested->n_checkpoints)) {
         *cut_off = pm_launch_ending(launched, result);
+        if (ingested->missing_ranks)
+            pm_append(cut_off, ", and lacks ranks %s of %u", ingested->missing_ranks,
+                      ingested->ranks.ranks[0].size);
         return true;
     }
     *err = why;

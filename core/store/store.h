@@ -242,6 +242,8 @@ bool pm_store_ranks(struct pm_store *store, const struct pm_parameters *paramete
                     struct pm_ranks *ranks, struct pm_error *err);
 /* Adds the roles that ranks of all runs have to NAMES, without ranks. */
 bool pm_store_roles(struct pm_store *store, struct pm_ranks *names, struct pm_error *err);
+/* Puts the roles, as they are now, into the table of ranks, for other tools. */
+bool pm_store_name_roles(struct pm_store *store, struct pm_error *err);
 
 /* From now on runs, profiles, threads and models of STORE are those of SELECTION; times, bounds,
    reuse patterns and profiles of basic blocks, which are of whole runs, are none.  A run that has
