@@ -215,8 +215,11 @@ static const struct pm_command commands[] = {
      "       pmodel machines --diff [--set NAME=VALUE]... [--format table|json|csv] [--wide] "
      "MACHINE MACHINE",
      "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},
-    {"probe", "[--quick] [-o FILE]", "measure this machine, and describe it as a machine file",
-     pm_cmd_probe},
+    {"probe",
+     "[--quick] [-o FILE]\n"
+     "       pmodel probe --network [--mpi openmpi|mpich] [--mpirun COMMAND] [--pattern STORE]\n"
+     "                    [-o FILE.xml]",
+     "measure this machine, and describe it as a machine file", pm_cmd_probe},
     {"doctor", "[--format table|json|csv] [--wide]",
      "what of pmodel works on this system, and how to mend the rest", pm_cmd_doctor},
 };
