@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/search.h"
+#include "core/base/base.h"
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
 #include "runtime/call_paths/call_paths.h"
