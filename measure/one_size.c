@@ -204,6 +204,9 @@ static bool take_in(const struct pm_sized_run *run, const char *raw,
     if (ok && (WIFSIGNALED(result->status) || result->timed_out ||
                ingested->n_cut_off + ingested->n_checkpoints)) {
         *cut_off = pm_launch_ending(launched, result);
+        if (ingested->missing_ranks)
+            pm_append(cut_off, ", and lacks ranks %s of %u", ingested->missing_ranks,
+                      ingested->ranks.ranks[0].size);
         return true;
     }
     *err = why;
@@ -225,18 +228,33 @@ static char *ranks_text(const struct pm_sized_run *run) {
     return text;
 }
 
+/* "; 9670 intervals of 16 kinds in 34 kB"; owned by the caller. */
+static char *intervals_text(const struct pm_sized_run *run, const struct pm_intervals *intervals) {
+    struct pm_error none = {0};
+    uint64_t n;
+    size_t n_kinds;
+    double bytes = 0;
+    if (!intervals)
+        return pm_strdup("");
+    pm_intervals_count(intervals, &n, &n_kinds);
+    pm_store_interval_bytes(run->session->store, run->at, &bytes, &none);
+    return pm_sprintf("; %llu interval%s of %zu kind%s in %.3g kB", (unsigned long long)n,
+                      n == 1 ? "" : "s", n_kinds, n_kinds == 1 ? "" : "s", bytes / 1000);
+}
+
 static void say_run(const struct pm_sized_run *run, const struct pm_launch_result *result,
                     const struct pm_ingested *ingested, const char *cut_off) {
     struct pm_measure_session *session = run->session;
     char *size = pm_parameters_text(run->at);
     session->last_seconds = result->wall_seconds;
     session->last_peak_bytes = result->peak_bytes;
-    char *ranks = ranks_text(run);
-    pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s", size,
-                    result->wall_seconds, ingested->accesses, ranks,
+    char *ranks = ranks_text(run), *intervals = intervals_text(run, ingested->intervals);
+    pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s%s", size,
+                    result->wall_seconds, ingested->accesses, ranks, intervals,
                     cut_off ? "; kept, although it " : "", cut_off ? cut_off : "",
                     ingested->notes ? "; " : "", ingested->notes ? ingested->notes : "");
     free(ranks);
+    free(intervals);
     free(size);
     if (!result->in_place && !session->in_place_reported)
         pm_progress_say(

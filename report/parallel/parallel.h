@@ -131,8 +131,11 @@ struct pm_communication_report {
     const struct pm_ranks *ranks; /* none: numbers of processes stand for them in traces */
     uint32_t rank;                /* events of this one only, or its trace; PM_NONE: of all */
     bool by_rank;                 /* rows for each rank */
+    bool by_path;                 /* rows for each call path, else for each call's short name */
+    char **names;                 /* [paths] of the writer, as the next one */
+    uint32_t *calls;
 };
-void pm_report_communication(FILE *out, const struct pm_communication_report *report,
+void pm_report_communication(FILE *out, struct pm_communication_report *report,
                              const struct pm_report_options *options);
 void pm_report_communication_matrix(FILE *out, const struct pm_communication_report *report,
                                     const struct pm_report_options *options);

@@ -52,6 +52,9 @@ void pm_interval_rises_free(struct pm_interval_rises *rises); /* what it owns */
    memory for a part of it.  *BYTES: of all such tables, changed here and by the others. */
 bool pm_interval_take_histograms(const struct pm_thread *thread, struct pm_interval_rises *rises,
                                  struct pm_interval_bins *bins, uint64_t *bytes);
+/* Adds one (bins.c); false: there is no memory. */
+bool pm_interval_bins_add(struct pm_interval_bins *bins, const struct pm_interval_bin *added,
+                          uint64_t *bytes);
 /* Adds FROM to INTO, and leaves none. */
 bool pm_interval_bins_move(struct pm_interval_bins *into, struct pm_interval_bins *from,
                            uint64_t *bytes);

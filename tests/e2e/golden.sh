@@ -102,7 +102,7 @@ check "an interval of chain has models" clean pmodel fit --interval MPI_Send cha
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run merge instrument fit model report explain diff compare annotate scale plot html signature convolve roofline query export validate machines doctor; do
+for command in flags loops plan run merge instrument fit model report explain diff compare annotate scale plot html signature convolve roofline communication query export validate machines doctor; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -619,6 +619,18 @@ golden error.validate.time.block.txt pmodel validate --time -s coarse.pmdb -m r1
 golden error.validate.no_models.txt pmodel validate -s few.pmdb -P N=32 -- ./nest '{N}'
 golden error.validate.other_program.txt pmodel validate -s nest.pmdb -P N=32 -- ./nest3 '{N}'
 golden error.validate.rejected.txt pmodel validate -s coarse.pmdb --caches 64 -P N=200 -- ./nest '{N}'
+
+# ---- communication ---------------------------------------------------------------------------------
+
+formats communication pmodel communication -P N=20,p=4 chain.pmdb
+golden communication.rank.txt pmodel communication -P N=20,p=4 --rank 1 chain.pmdb
+golden communication.matrix.txt pmodel communication -P N=20,p=4 --matrix chain.pmdb
+golden communication.matrix.csv pmodel communication -P N=20,p=4 --matrix --format csv chain.pmdb
+golden communication.trace.txt pmodel communication -P N=20,p=4 --trace 1 chain.pmdb
+golden communication.trace.csv pmodel communication -P N=20,p=4 --trace 1 --format csv chain.pmdb
+golden error.communication.none.txt pmodel communication nest.pmdb
+golden error.communication.size.txt pmodel communication -P N=99,p=4 chain.pmdb
+golden error.communication.rank.txt pmodel communication -P N=20,p=4 --rank 7 chain.pmdb
 
 # ---- nothing else is kept -------------------------------------------------------------------------------
 
