@@ -164,7 +164,8 @@ static bool use_models(struct sources *s, struct pm_error *err) {
         ok = pm_fail(err, "no run has communication and intervals, which sizes that never ran are "
                           "made from");
     to.at = s->predicted->found.profile->parameters;
-    ok = ok && pm_extrapolate_run(runs, n, &grid, &to, err) && add_actions(s, &to, NULL, err);
+    ok = ok && pm_extrapolate_run(runs, n, &grid, program->models, &to, err) &&
+         add_actions(s, &to, NULL, err);
     if (ok) {
         scale_computation(&s->replaying->actions, s->predicted->predictions[0]->seconds);
         add_note(

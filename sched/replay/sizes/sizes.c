@@ -47,6 +47,7 @@ struct extrapolation {
     const struct pm_sized_run *runs;
     size_t n_runs;
     const struct pm_rank_grid *grid;
+    const struct pm_model_set *models;
     struct pm_extents *of_runs; /* owned */
     struct pm_extents there;
     struct pm_sized_run *to;
@@ -292,7 +293,10 @@ static bool evaluate(const struct extrapolation *x, struct position *position,
                 series->values[e] * x->of_runs[position->examples[e].run].n_ranks;
         n_series++;
     }
-    const struct pm_fit_options options = {0};
+    struct pm_fit_options options = {0};
+    const char *names[PM_MAX_PARAMETERS];
+    if (x->models)
+        pm_fit_in_parameters_of(x->models, &options, names);
     struct pm_model_set *set =
         n_series ? pm_fit_counts(sizes, n, counts, n_series, &options, err) : NULL;
     bool ok = !n_series || set;
@@ -441,9 +445,10 @@ static void free_positions(struct extrapolation *x) {
 }
 
 bool pm_extrapolate_run(const struct pm_sized_run *runs, size_t n_runs,
-                        const struct pm_rank_grid *grid, struct pm_sized_run *to,
-                        struct pm_error *err) {
-    struct extrapolation x = {.runs = runs, .n_runs = n_runs, .grid = grid, .to = to};
+                        const struct pm_rank_grid *grid, const struct pm_model_set *models,
+                        struct pm_sized_run *to, struct pm_error *err) {
+    struct extrapolation x = {
+        .runs = runs, .n_runs = n_runs, .grid = grid, .models = models, .to = to};
     x.of_runs = pm_alloc(n_runs, sizeof *x.of_runs);
     to->communication = pm_communication_new();
     bool ok = check_runs(&x, err) && pm_extents_at(grid, &to->at, &x.there, err);

@@ -10,6 +10,7 @@
 #ifndef PM_REPLAY_SIZES_H
 #define PM_REPLAY_SIZES_H
 
+#include "core/model.h"
 #include "core/parameters.h"
 #include "sched/replay/replay.h"
 
@@ -28,11 +29,12 @@ struct pm_rank_grid {
     size_t n;
 };
 
-/* Fills TO, whose `at` is given, from RUNS.  Errors: the extents do not make up the ranks of a run,
-   no run has ranks at a position that there is at the size; ranks of a position do otherwise than
-   the same structure, or their partners follow no such rule; too few runs for models. */
+/* Fills TO, whose `at` is given, from RUNS, with models in the parameters that MODELS are in (NULL:
+   in those that tell runs apart).  Errors: the extents do not make up the ranks of a run, no run
+   has ranks at a position that there is at the size; ranks of a position do otherwise than the same
+   structure, or their partners follow no such rule; too few runs for models. */
 bool pm_extrapolate_run(const struct pm_sized_run *runs, size_t n_runs,
-                        const struct pm_rank_grid *grid, struct pm_sized_run *to,
-                        struct pm_error *err);
+                        const struct pm_rank_grid *grid, const struct pm_model_set *models,
+                        struct pm_sized_run *to, struct pm_error *err);
 
 #endif
