@@ -9,6 +9,7 @@
 #
 #   MACHINE=file   describes this machine   (default: machines/measured/ of this processor, else a probe)
 #   ALONE=command  stands before what measures time
+#   COSTS=1        only what the engine costs, into $BUILD/replay_costs.json (of `make bench`)
 #   TIMES=9        processes of each case by the clock, of which the fastest counts: what else runs on two cores only adds
 #
 # Writes docs/replay.md, $BUILD/replay.json and $BUILD/replay_figures.json.  Alone:
@@ -35,6 +36,32 @@ if [ "${1-}" = clock ]; then
         mpirun.openmpi -np "$1" -x "LD_PRELOAD=$folder/mpi_times.so" "${@:2}" 2>&1 >/dev/null |
             awk '$1 == "mpi_times" { if ($3 > s) s = $3; m += $4; n++ } END { print s, m / n }'
     done
+    exit
+fi
+
+# ---- what the engine costs ----------------------------------------------------------------------
+# A ring of 64 ranks, each of which sends to the next one and receives from the one before 1000 times, with a sum of all after
+# every tenth.
+
+if [ -n "${COSTS-}" ]; then
+    mkdir -p "$folder/ring"
+    : >"$folder/ring/list"
+    for ((rank = 0; rank < 64; rank++)); do
+        awk -v r="$rank" 'BEGIN {
+            print r " init"
+            for (i = 1; i <= 1000; i++) {
+                print r " irecv " (r + 63) % 64 " 1 4096\n" r " compute 100000\n" r " send " (r + 1) % 64 " 1 4096\n" r " waitall 1"
+                if (i % 10 == 0)
+                    print r " allreduce 8 0"
+            }
+            print r " finalize" }' >"$folder/ring/$rank"
+        echo "$rank" >>"$folder/ring/list"
+    done
+    for i in 1 2 3; do pmodel replay --trace "$folder/ring/list" --platform switch-10g --format json; done |
+        jq -c '{ranks: (.ranks | length), actions, engine_seconds}' >"$folder/costs"
+    jq -s '[(sort_by(.engine_seconds) | .[1] | .actions / .engine_seconds) |
+        {name: "replay_events_per_second", value: ., unit: "1/s", target: null, holds: (. != null)}]' "$folder/costs" >"$BUILD/replay_costs.json"
+    jq -r '.[] | "\(.name) \(.value)"' "$BUILD/replay_costs.json"
     exit
 fi
 
