@@ -52,7 +52,7 @@ static double *find_rank_seconds(const struct sources *s, const struct pm_profil
 
 /* What ranks said and when they computed in the run AT.  *FOUND: there is communication. */
 static bool read_run(const struct sources *s, const struct pm_parameters *at,
-                     const struct pm_computation *computation, struct pm_sized_run *run,
+                     const struct pm_computation *computation, struct pm_traced_run *run,
                      bool *found, struct pm_error *err) {
     struct pm_store *store = s->predicted->store;
     run->at = *at;
@@ -74,7 +74,7 @@ static bool read_run(const struct sources *s, const struct pm_parameters *at,
     return ok;
 }
 
-static bool add_actions(struct sources *s, const struct pm_sized_run *run,
+static bool add_actions(struct sources *s, const struct pm_traced_run *run,
                         const double *rank_seconds, struct pm_error *err) {
     const struct pm_run_to_replay to_replay = {s->predicted->program.structure, run->communication,
                                                &run->ranks, &run->times, rank_seconds};
@@ -86,7 +86,7 @@ static bool use_run(struct sources *s, struct pm_error *err) {
     const struct pm_profile *profile = s->predicted->found.profile;
     struct pm_computation computation =
         pm_computation_of(s->predicted->program.structure, profile, s->predicted->predictions[0]);
-    struct pm_sized_run run = {0};
+    struct pm_traced_run run = {0};
     bool found;
     bool ok = read_run(s, &profile->parameters, &computation, &run, &found, err);
     if (ok && !found)
@@ -95,7 +95,7 @@ static bool use_run(struct sources *s, struct pm_error *err) {
     double *rank_seconds = ok ? find_rank_seconds(s, profile, &computation, &run.ranks, err) : NULL;
     ok = rank_seconds && add_actions(s, &run, rank_seconds, err);
     free(rank_seconds);
-    pm_sized_run_free(&run);
+    pm_traced_run_free(&run);
     pm_computation_free(&computation);
     return ok;
 }
@@ -112,7 +112,7 @@ static struct pm_rank_grid read_grid(char *text) {
 
 /* A measured run with its computation on the machine. */
 static bool read_measured(struct sources *s, const struct pm_parameters *at,
-                          struct pm_sized_run *run, bool *found, struct pm_error *err) {
+                          struct pm_traced_run *run, bool *found, struct pm_error *err) {
     const struct pm_replay_options *request = s->replaying->request;
     struct pm_program *program = &s->predicted->program;
     struct pm_profiles_at profiles = {0};
@@ -148,7 +148,7 @@ static bool use_models(struct sources *s, struct pm_error *err) {
     struct pm_program *program = &s->predicted->program;
     char *names = pm_strdup(s->replaying->request->grid ? s->replaying->request->grid : "p");
     const struct pm_rank_grid grid = read_grid(names);
-    struct pm_sized_run *runs = pm_alloc(program->n_runs, sizeof *runs), to = {0};
+    struct pm_traced_run *runs = pm_alloc(program->n_runs, sizeof *runs), to = {0};
     size_t n = 0;
     bool ok = true, found;
     for (size_t r = 0; ok && r < program->n_runs; r++) {
@@ -158,7 +158,7 @@ static bool use_models(struct sources *s, struct pm_error *err) {
         if (ok && found && runs[n].times.n_rows > 0)
             n++;
         else
-            pm_sized_run_free(&runs[n]);
+            pm_traced_run_free(&runs[n]);
     }
     if (ok && n == 0)
         ok = pm_fail(err, "no run has communication and intervals, which sizes that never ran are "
@@ -175,8 +175,8 @@ static bool use_models(struct sources *s, struct pm_error *err) {
                        n, s->predicted->found.profile->extrapolation > 1 ? ", beyond these" : ""));
     }
     for (size_t k = 0; k < n; k++)
-        pm_sized_run_free(&runs[k]);
-    pm_sized_run_free(&to);
+        pm_traced_run_free(&runs[k]);
+    pm_traced_run_free(&to);
     free(runs);
     free(names);
     return ok;
