@@ -50,7 +50,8 @@ static bool await_size(struct waiting *all, const struct pm_parameters *at, stru
     struct awaited *size = PM_PUSH(all, sizes);
     size->at = at;
     char *own = options ? pm_substitute(options, at, err) : NULL;
-    bool ok = (own || !options) && pm_sized_run_begin(&size->run, session, at, all->shared.files, err);
+    bool ok =
+        (own || !options) && pm_sized_run_begin(&size->run, session, at, all->shared.files, err);
     char *description =
         ok ? pm_job_describe(&size->run.launch, &all->shared, pm_jobs_span_nodes(all->jobs)) : NULL;
     if (description)

@@ -262,9 +262,9 @@ bool pm_jobs_share(struct pm_jobs *jobs, const struct pm_copy *files, size_t n_f
     bool ok = pm_make_folder(copies, err);
     for (size_t i = 0; i < n_files; i++) {
         struct pm_copy *to = &shared->files[i];
-        *to = (struct pm_copy){
-            .original = pm_strdup(files[i].original),
-            .instrumented = pm_sprintf("%s/%s", parent, files[i].instrumented + common)};
+        *to = (struct pm_copy){.original = pm_strdup(files[i].original),
+                               .instrumented =
+                                   pm_sprintf("%s/%s", parent, files[i].instrumented + common)};
         ok = ok && make_folders(parent, to->instrumented, err) &&
              (access(to->instrumented, X_OK) == 0 ||
               copy_to(files[i].instrumented, to->instrumented, err));
