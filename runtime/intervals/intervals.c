@@ -122,7 +122,11 @@ static void take_histograms(const struct pm_thread *thread, struct pm_thread_int
 }
 
 static void add_histograms(const struct pm_thread *thread, struct pm_thread_intervals *intervals,
+<<<<<<< HEAD
                            struct pm_kind_table *kind) {
+=======
+                           struct pm_interval_rows *kind) {
+>>>>>>> h/intervals
     take_histograms(thread, intervals);
     if (!pm_interval_add_bins(&intervals->table, kind, &intervals->bins))
         pm_note_add(PM_NOTE_LOST_BINS, 1);
@@ -137,7 +141,11 @@ static void end_interval(struct pm_thread *thread, uint32_t end) {
         return;
     }
     lock(intervals);
+<<<<<<< HEAD
     struct pm_kind_table *kind = pm_interval_find_kind(&intervals->table, intervals->begin, end);
+=======
+    struct pm_interval_rows *kind = pm_interval_find_kind(&intervals->table, intervals->begin, end);
+>>>>>>> h/intervals
     bool ok = kind && take(thread, intervals) &&
               pm_interval_add(&intervals->table, kind, &intervals->counts);
     if (ok) {
@@ -279,7 +287,11 @@ static void add_frames(struct pm_raw_builder *builder, const struct pm_interval_
     add_frame(builder, exit->key, exit->left);
 }
 
+<<<<<<< HEAD
 static void add_row(struct pm_raw_builder *builder, const struct pm_kind_table *kind,
+=======
+static void add_row(struct pm_raw_builder *builder, const struct pm_interval_rows *kind,
+>>>>>>> h/intervals
                     uint32_t row) {
     const uint64_t *values = kind->values + (uint64_t)row * kind->room_counters;
     struct pm_raw_interval raw = {
@@ -301,7 +313,11 @@ static void add_row(struct pm_raw_builder *builder, const struct pm_kind_table *
 
 /* The interval that goes on is one that ends where the thread does: its ordinal. */
 static uint64_t last_ordinal(const struct pm_thread_intervals *intervals) {
+<<<<<<< HEAD
     const struct pm_kind_table *kinds = intervals->table.kinds;
+=======
+    const struct pm_interval_rows *kinds = intervals->table.kinds;
+>>>>>>> h/intervals
     for (uint32_t i = 0; i < intervals->table.n_kinds; i++)
         if (kinds[i].begin == intervals->begin && kinds[i].end == PM_NO_CALL_PATH)
             return kinds[i].n;
@@ -311,7 +327,11 @@ static uint64_t last_ordinal(const struct pm_thread_intervals *intervals) {
 static void write_histograms(struct pm_raw_builder *builder, const struct pm_thread *thread,
                              const struct pm_thread_intervals *intervals) {
     for (uint32_t i = 0; i < intervals->table.n_kinds; i++) {
+<<<<<<< HEAD
         const struct pm_kind_table *kind = &intervals->table.kinds[i];
+=======
+        const struct pm_interval_rows *kind = &intervals->table.kinds[i];
+>>>>>>> h/intervals
         for (uint32_t row = 0; kind->bins && row < kind->n_rows; row++) {
             const struct pm_raw_interval_head head = {kind->begin, kind->end, row * kind->per_row};
             pm_interval_bins_write(builder, thread, &head, &kind->bins[row]);
