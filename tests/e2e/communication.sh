@@ -109,6 +109,16 @@ for mpi in openmpi mpich; do
     done
 done
 
+# Receives that are completed late, or never: counted as what they were, in the trace as what was known.
+build mpich late late.c || fail "late builds"
+check "late runs" pmodel run -q --no-memory -o late.pmdb -P p=2 -- mpirun.mpich -np '{p}' ./late.mpich
+printf '98 -3 ? 1\n99 1 12 1\n' >expected
+sqlite3 -separator ' ' late.pmdb "SELECT tag, partner, coalesce(bytes_received, '?'), n FROM communication
+    WHERE process = 0 AND operation = 'MPI_Irecv' AND n > 0 ORDER BY 1" >ours
+check "a receive that waits long has what came, one that is never completed is unknown" diff expected ours
+pmodel communication late.pmdb --rank 1 --format csv | tr -d '\r' | awk -F, '$4 == "MPI_Irecv" { n += $10 } END { print n }' >ours
+check "rows of a rank have each event once" grep -qx 2 ours
+
 # The command.
 pmodel communication exchange.mpich.pmdb -P p=4,N=3 --matrix --format csv | tr -d '\r' >matrix
 check "--matrix" grep -qx '0,1,.*' matrix
