@@ -7,7 +7,7 @@ def share(condition): if length == 0 then null else (map(select(condition)) | le
 def models($name; $predicted; $counted; $validation):
     [$counted[] | . as $row | ("events", "bytes_sent", "bytes_received") as $quantity
         | {operation: .operation, quantity: $quantity, counted: .[$quantity],
-           predicted: ([$predicted.messages[] | select(.role == "all" and .operation == $row.operation and .quantity == $quantity) | .value] | add)}
+           predicted: ([$predicted.messages[] | select(.role == null and .operation == $row.operation and .quantity == $quantity) | .value] | add)}
         | select(.counted > 0 or .predicted != null)]
     | {name: $name, messages: ., basic_blocks: $validation.sizes[0].basic_blocks};
 

@@ -38,6 +38,7 @@ static const struct pm_command commands[] = {
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
+     "                  [--interval NAMES|FILE|mpi|none]... [--interval-memory]\n"
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--rank-tolerance PERCENT]\n"
      "                  [--no-memory] [--no-communication] [--second-core] [--shared]\n"
@@ -144,7 +145,7 @@ static const struct pm_command commands[] = {
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"replay",
      "-m MACHINE [--set NAME=VALUE]... --platform FILE.xml [-P NAME=VALUE[,...]]\n"
-     "                     [--against MACHINE] [--write FOLDER]\n"
+     "                     [--grid NAME,...] [--against MACHINE] [--write FOLDER]\n"
      "                     [--time window|simple|signature] [--interpolate]\n"
      "                     [--format table|json|csv|svg] [--wide] STORE\n"
      "       pmodel replay --trace FILE --platform FILE.xml [options]",
@@ -186,6 +187,8 @@ static const struct pm_command commands[] = {
      "--histograms | --carried | --strides -s STORE [-P NAME=VALUE[,...]]\n"
      "                     [--block SIZES] [--routine NAMES] [--group LIST]\n"
      "                     [--threads | --shared] [--format json|csv] [-o FILE]\n"
+     "       pmodel export --intervals -s STORE [-P NAME=VALUE[,...]] [--format json|csv] [-o "
+     "FILE]\n"
      "       pmodel export --callgrind | --folded [--of FIGURE] | --extrap -s STORE -m MACHINE\n"
      "                     [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple]\n"
      "                     [--role NAME] [--interval KIND [--ordinal NAME]] [-o FILE]",
@@ -212,8 +215,11 @@ static const struct pm_command commands[] = {
      "       pmodel machines --diff [--set NAME=VALUE]... [--format table|json|csv] [--wide] "
      "MACHINE MACHINE",
      "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},
-    {"probe", "[--quick] [-o FILE]", "measure this machine, and describe it as a machine file",
-     pm_cmd_probe},
+    {"probe",
+     "[--quick] [-o FILE]\n"
+     "       pmodel probe --network [--mpi openmpi|mpich] [--mpirun COMMAND] [--pattern STORE]\n"
+     "                    [-o FILE.xml]",
+     "measure this machine, and describe it as a machine file", pm_cmd_probe},
     {"doctor", "[--format table|json|csv] [--wide]",
      "what of pmodel works on this system, and how to mend the rest", pm_cmd_doctor},
 };

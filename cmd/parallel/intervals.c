@@ -75,6 +75,8 @@ static bool list_kind(struct listing *l, const struct pm_interval_kind *kind,
     struct pm_profiles_at found = {.profile = read[0]};
     bool ok = true;
     pm_program_interpolate(l->request->program, found.profile);
+    pm_warn(&(struct pm_answer){l->request->program->structure, NULL, found.profile},
+            l->request->warnings);
     for (size_t m = 0; ok && m < l->request->on->n_machines; m++)
         ok = add_kind(l, m, kind, n, &found, err);
     pm_profiles_free(read, 1);

@@ -111,6 +111,8 @@ static bool add_group(const struct pm_parallel_request *request, const struct pm
     struct pm_profiles_at found = {.profile = profile_of_group(request, run, group, err)};
     if (!found.profile)
         return false;
+    pm_warn(&(struct pm_answer){request->program->structure, NULL, found.profile},
+            request->warnings);
     struct pm_rank_row row = {.group = group,
                               .ranks = pm_ranks_text(ranks, PM_NONE, group),
                               .n_ranks = pm_ranks_count(ranks, PM_NONE, group)};
@@ -276,6 +278,8 @@ static bool find_models(const struct pm_parallel_request *request, struct pm_pro
     for (int end = 0; ok && end < 2; end++)
         pm_program_interpolate(request->program, found->ends[end]);
     pm_program_interpolate(request->program, found->profile);
+    if (ok)
+        pm_warn(&(struct pm_answer){structure, models, found->profile}, request->warnings);
     pm_model_set_free(models);
     return ok;
 }

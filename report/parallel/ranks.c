@@ -127,13 +127,13 @@ static void write_csv(FILE *out, const struct pm_ranks_report *reports, size_t n
 static void print_title(FILE *out, const struct pm_ranks_report *report,
                         const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&report->at);
-    pm_print_title(out, options,
-                   "%s  %s%son %s: %s ranks take up to %s each, %s times the mean of %s     %s",
-                   pm_program_name(report->structure), parameters, *parameters ? "  " : "",
-                   report->machine_title, pm_count_text(report->n_ranks).text,
-                   pm_seconds_text(report->slowest_seconds).text,
-                   pm_rate_text(report->imbalance).text, pm_seconds_text(report->mean_seconds).text,
-                   report->predicted ? "from the models of roles" : "measured at this size");
+    pm_print_title(
+        out, options, "%s  %s%son %s: %s rank%s up to %s each, %s times the mean of %s     %s",
+        pm_program_name(report->structure), parameters, *parameters ? "  " : "",
+        report->machine_title, pm_count_text(report->n_ranks).text,
+        report->n_ranks == 1 ? " takes" : "s take", pm_seconds_text(report->slowest_seconds).text,
+        pm_rate_text(report->imbalance).text, pm_seconds_text(report->mean_seconds).text,
+        report->predicted ? "from the models of roles" : "measured at this size");
     free(parameters);
 }
 
@@ -142,8 +142,8 @@ static void print_notes(FILE *out, const struct pm_ranks_report *report,
     fputs("notes:\n", out);
     pm_print_note(
         out, options,
-        "Times are of what each rank does, on a core of its own, without what it waits "
-        "for others and what the MPI library does; WAITS is what the slowest take longer.");
+        "Times are of what each rank does, with a core for each of its threads, without what it "
+        "waits for others and what the MPI library does; WAITS is what the slowest take longer.");
     for (size_t i = 0; i < report->n_rows; i++)
         if (isnan(report->rows[i].seconds))
             pm_print_note(out, options,

@@ -97,6 +97,14 @@ check "without running them again" test "$(cat submitted) $(sizes_in full.pmdb)"
 (ulimit -f 4; queue -o none.pmdb -P N=1:3 -- ./sums '{N}') 2>errors
 check "no room for the copies is one, too" grep -q 'cannot write the instrumented program' errors
 
+# The shipped file for ssh, with a shell in place of another machine.
+printf '%s\n' '#!/bin/sh' 'shift 2' 'exec sh -c "$*"' >ssh
+chmod +x ssh
+sed 's/^\(interval\|settle\) .*/\1 = 0/' "$BUILD/share/pmodel/launchers/ssh.conf" >ssh.conf
+check "another machine is reached by ssh" env PATH="$PWD:$PATH" pmodel run -q --launcher ./ssh.conf --block 64,4096 --start-at work \
+    --stop-after work -o ssh.pmdb -P N=1:4 -- ./sums '{N}'
+check "and its store is that of a plain run" same_stores plain.pmdb ssh.pmdb
+
 # ---- what is refused or damaged ----
 cat >refuses.conf <<'C'
 submit = 'test {JOBS} = 1 || { echo "no array of {JOBS} for {OPTIONS}" >&2; exit 3; }; sh {SCRIPT} >/dev/null 2>&1; echo 1'

@@ -245,6 +245,7 @@ static void fuzz_store_run(struct pm_store *store, const struct pm_parameters *s
     pm_times_free(pm_store_times(store, size, &err));
     pm_block_profile_free(pm_store_block_profile(store, size, &err));
     pm_run_patterns_free(pm_store_patterns(store, size, &err));
+    pm_intervals_free(pm_store_intervals(store, size, PM_NONE, true, &err));
     pm_communication_free(pm_store_communication(store, size, &err));
     struct pm_profile *profile = pm_store_profile(store, size, &err);
     for (size_t i = 0; profile && i < profile->n_histograms; i++)

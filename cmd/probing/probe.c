@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/probing/private.h"
 #include "machines/probe/probe.h"
 
 static volatile sig_atomic_t interrupted;
@@ -74,20 +75,43 @@ static bool close_output(struct output *output, bool keep, struct pm_error *err)
     return ok;
 }
 
+static int probe_network(const struct pm_probe_network_request *request, struct output *output) {
+    struct pm_error err = {0};
+    bool ok = open_output(output, &err);
+    if (ok) {
+        bool measured = pm_probe_network(request, output->file, &err);
+        struct pm_error of_file = {0};
+        ok = close_output(output, measured, &of_file) && measured;
+        if (measured && !ok)
+            err = of_file;
+    }
+    return ok ? PM_EXIT_OK : pm_complain(&err);
+}
+
 int pm_cmd_probe(int argc, char **argv) {
     struct output output = {0};
-    bool quick = false;
+    struct pm_probe_network_request of_network = {0};
+    bool quick = false, network = false;
     const struct pm_option options[] = {
         PM_OPTION_TEXT("output", 'o', &output.path),
         PM_OPTION_FLAG("quick", 0, &quick),
+        PM_OPTION_FLAG("network", 0, &network),
+        PM_OPTION_TEXT("mpi", 0, &of_network.library),
+        PM_OPTION_TEXT("mpirun", 0, &of_network.command),
+        PM_OPTION_TEXT("pattern", 0, &of_network.store_path),
         {0},
     };
     struct pm_command_line line = {.command = "probe", .options = options};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments)
         status = pm_usage_error("probe", "unexpected argument \"%s\"", line.arguments[0]);
+    else if (status == 0 && !network &&
+             (of_network.library || of_network.command || of_network.store_path))
+        status = pm_usage_error("probe", "--mpi, --mpirun and --pattern are of --network");
     if (status)
         return status;
+    if (network)
+        return probe_network(&of_network, &output);
 
     struct pm_error err = {0};
     char *forms_path = pm_share_path("machines/x86-64.probes", &err);
