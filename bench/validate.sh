@@ -136,6 +136,7 @@ echo '[]' >"$BUILD/bound_figures.json"
 echo '[]' >"$BUILD/profile_figures.json"
 echo '[]' >"$BUILD/time_figures.json"
 echo '[]' >"$BUILD/schedule_figures.json"
+echo '[]' >"$BUILD/replay_figures.json"
 if [ -z "${ONLY-}" ]; then
     bash "$here/lifting.sh"
     bash "$here/associativity.sh"
@@ -148,6 +149,7 @@ if [ -z "${ONLY-}" ]; then
     bash "$here/profile.sh"
     bash "$here/time.sh"
     bash "$here/schedule.sh"
+    bash "$here/replay.sh"
     bash "$here/builds.sh"
 fi
 jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.json" >"$folder/builds_figures.json"
@@ -155,6 +157,7 @@ jq -s add "$folder/figures.json" "$folder/irregular_figures.json" "$folder/build
     "$folder/lifting_figures.json" "$BUILD/misses_figures.json" "$BUILD/policies_figures.json" \
     "$BUILD/machines_figures.json" "$BUILD/loops_alone_figures.json" "$BUILD/probe_figures.json" \
     "$BUILD/bound_figures.json" "$BUILD/profile_figures.json" "$BUILD/time_figures.json" "$BUILD/schedule_figures.json" \
+    "$BUILD/replay_figures.json" \
     >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md

@@ -8,7 +8,7 @@
 #include "sched/sched.h"
 
 struct pm_replay_options {
-    const char *store_path, *trace, *platform, *write;
+    const char *store_path, *trace, *platform, *write, *grid;
     struct pm_parameters at;
     struct pm_machine_list on, against;
     struct pm_predict_options predict;

@@ -162,6 +162,7 @@ int pm_cmd_replay(int argc, char **argv) {
         PM_OPTION_TEXT("platform", 0, &request.platform),
         PM_OPTION_TEXT("trace", 0, &request.trace),
         PM_OPTION_TEXT("write", 0, &request.write),
+        PM_OPTION_TEXT("grid", 0, &request.grid),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
         PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),

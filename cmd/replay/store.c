@@ -1,97 +1,210 @@
-/* Actions of a run in a store: its communication, with the computation as predicted. */
+/* Actions of a store: of a run with its communication, or of a size that never ran from all runs;
+   with the computation as predicted. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/predicting/predicting.h"
 #include "cmd/replay/private.h"
 #include "core/store/store.h"
+#include "sched/replay/sizes/sizes.h"
 #include "sched/signature/signature.h"
 
 /* Notes that a hundredth of the computation hangs by. */
 #define WEIGHTY 0.01
 
 struct sources {
-    struct pm_store *store;
-    struct pm_program *program;
-    const struct pm_profile *profile; /* of all ranks added up */
-    struct pm_computation computation;
-    struct pm_ranks ranks;
-    struct pm_communication *communication;
-    struct pm_intervals *intervals;
-    double *rank_seconds;
+    struct pm_replaying *replaying;
+    struct pm_predicted *predicted;
+    bool has_intervals;
+    struct pm_replay_sources came;
 };
 
 static void add_note(struct pm_replaying *r, char *note) { *PM_PUSH(&r->report, notes) = note; }
 
-/* What each rank computes, from what its threads counted. */
-static bool find_rank_seconds(struct sources *s, struct pm_error *err) {
-    const struct pm_structure *structure = s->program->structure;
+/* ---- a run that was measured ----------------------------------------------------------------- */
+
+/* What each rank computes, from what its threads counted; owned by the caller. */
+static double *find_rank_seconds(const struct sources *s, const struct pm_profile *profile,
+                                 const struct pm_computation *computation,
+                                 const struct pm_ranks *ranks, struct pm_error *err) {
+    const struct pm_structure *structure = s->predicted->program.structure;
     struct pm_streams threads = {0};
-    uint32_t size = s->ranks.ranks[0].size;
-    s->rank_seconds = pm_alloc(size, sizeof *s->rank_seconds);
-    bool ok =
-        pm_store_thread_edges(s->store, &s->profile->parameters, structure->n_edges, &threads, err);
+    double *seconds = pm_alloc(ranks->ranks[0].size, sizeof *seconds);
     double *counts = pm_alloc(structure->n_edges, sizeof *counts);
-    for (size_t i = 0; ok && i < s->ranks.n_ranks; i++) {
-        const struct pm_rank *rank = &s->ranks.ranks[i];
-        for (size_t e = 0; e < structure->n_edges; e++)
-            counts[e] = 0;
-        pm_ranks_add_edges(&threads, s->profile->edge_counts, structure->n_edges, rank->process,
+    bool ok = pm_store_thread_edges(s->predicted->store, &profile->parameters, structure->n_edges,
+                                    &threads, err);
+    for (size_t i = 0; ok && i < ranks->n_ranks; i++) {
+        const struct pm_rank *rank = &ranks->ranks[i];
+        memset(counts, 0, structure->n_edges * sizeof *counts);
+        pm_ranks_add_edges(&threads, profile->edge_counts, structure->n_edges, rank->process,
                            counts);
-        if (rank->rank < size)
-            s->rank_seconds[rank->rank] += pm_computation_seconds(&s->computation, counts);
+        if (rank->rank < ranks->ranks[0].size)
+            seconds[rank->rank] += pm_computation_seconds(computation, counts);
     }
     free(counts);
     pm_streams_free(&threads);
+    if (ok)
+        return seconds;
+    free(seconds);
+    return NULL;
+}
+
+/* What ranks said and when they computed in the run AT.  *FOUND: there is communication. */
+static bool read_run(const struct sources *s, const struct pm_parameters *at,
+                     const struct pm_computation *computation, struct pm_traced_run *run,
+                     bool *found, struct pm_error *err) {
+    struct pm_store *store = s->predicted->store;
+    run->at = *at;
+    *found = false;
+    if (!pm_store_ranks(store, at, &run->ranks, err) ||
+        !pm_store_has_communication(store, at, found, err))
+        return false;
+    *found = *found && run->ranks.n_ranks > 0;
+    if (!*found)
+        return true;
+    if (!(run->communication = pm_store_communication(store, at, err)))
+        return false;
+    struct pm_intervals *intervals = pm_store_intervals(store, at, PM_NONE, false, err);
+    bool ok = intervals ? pm_intervals_fit(intervals, s->predicted->program.structure, err)
+                        : err->kind == PM_ERROR_NONE;
+    if (ok && intervals)
+        run->times = pm_interval_times_of(intervals, computation, &run->communication->paths);
+    pm_intervals_free(intervals);
     return ok;
 }
 
-/* The run at which the communication and the intervals were measured. */
-static bool read_run(struct sources *s, struct pm_error *err) {
-    const struct pm_parameters *at = &s->profile->parameters;
-    bool found = false;
-    if (s->profile->predicted) {
-        char *text = pm_parameters_text(at);
-        pm_fail(err, "%s was not measured: what ranks say to each other there is not known", text);
-        free(text);
-        return false;
-    }
-    if (!pm_store_ranks(s->store, at, &s->ranks, err) ||
-        !pm_store_has_communication(s->store, at, &found, err))
-        return false;
-    if (!found || s->ranks.n_ranks == 0)
-        return pm_fail(err, "the run has no communication: only programs with MPI can be replayed, "
-                            "measured without --no-communication");
-    s->communication = pm_store_communication(s->store, at, err);
-    if (!s->communication)
-        return false;
-    s->intervals = pm_store_intervals(s->store, at, PM_NONE, false, err);
-    return (s->intervals || err->kind == PM_ERROR_NONE) &&
-           (!s->intervals || pm_intervals_fit(s->intervals, s->program->structure, err));
+static bool add_actions(struct sources *s, const struct pm_traced_run *run,
+                        const double *rank_seconds, struct pm_error *err) {
+    const struct pm_run_to_replay to_replay = {s->predicted->program.structure, run->communication,
+                                               &run->ranks, &run->times, rank_seconds};
+    s->has_intervals = run->times.n_rows > 0;
+    return pm_actions_of_run(&to_replay, &s->replaying->actions, &s->came, err);
 }
 
-static void add_notes(struct pm_replaying *r, const struct sources *s,
-                      const struct pm_replay_sources *came) {
-    double whole = came->by_intervals + came->evenly;
+static bool use_run(struct sources *s, struct pm_error *err) {
+    const struct pm_profile *profile = s->predicted->found.profile;
+    struct pm_computation computation =
+        pm_computation_of(s->predicted->program.structure, profile, s->predicted->predictions[0]);
+    struct pm_traced_run run = {0};
+    bool found;
+    bool ok = read_run(s, &profile->parameters, &computation, &run, &found, err);
+    if (ok && !found)
+        ok = pm_fail(err, "the run has no communication: only programs with MPI can be replayed, "
+                          "measured without --no-communication");
+    double *rank_seconds = ok ? find_rank_seconds(s, profile, &computation, &run.ranks, err) : NULL;
+    ok = rank_seconds && add_actions(s, &run, rank_seconds, err);
+    free(rank_seconds);
+    pm_traced_run_free(&run);
+    pm_computation_free(&computation);
+    return ok;
+}
+
+/* ---- a size that never ran ------------------------------------------------------------------- */
+
+/* The extents that --grid names, by default `p`. */
+static struct pm_rank_grid read_grid(char *text) {
+    struct pm_rank_grid grid = {0};
+    for (char *name; grid.n < PM_MAX_PARAMETERS && (name = strsep(&text, ","));)
+        grid.names[grid.n++] = name;
+    return grid;
+}
+
+/* A measured run with its computation on the machine. */
+static bool read_measured(struct sources *s, const struct pm_parameters *at,
+                          struct pm_traced_run *run, bool *found, struct pm_error *err) {
+    const struct pm_replay_options *request = s->replaying->request;
+    struct pm_program *program = &s->predicted->program;
+    struct pm_profiles_at profiles = {0};
+    struct pm_predict_options options = request->predict;
+    options.without_doubts = true;
+    struct pm_prediction *prediction = NULL;
+    bool ok = pm_find_profiles(program, at, &profiles, err) &&
+              (prediction = pm_predict_at(program->structure, &profiles, request->on.machines[0],
+                                          &options, err));
+    if (ok) {
+        struct pm_computation computation =
+            pm_computation_of(program->structure, profiles.profile, prediction);
+        ok = read_run(s, at, &computation, run, found, err);
+        pm_computation_free(&computation);
+        pm_prediction_free(prediction);
+    }
+    pm_free_profiles(&profiles);
+    return ok;
+}
+
+/* Makes all computation add up to what is predicted for all ranks together. */
+static void scale_computation(struct pm_actions *actions, double seconds) {
+    double sum = 0;
+    for (size_t r = 0; r < actions->n_ranks; r++)
+        for (size_t i = 0; i < actions->ranks[r].n_actions; i++)
+            sum += actions->ranks[r].actions[i].work;
+    for (size_t r = 0; sum > 0 && r < actions->n_ranks; r++)
+        for (size_t i = 0; i < actions->ranks[r].n_actions; i++)
+            actions->ranks[r].actions[i].work *= seconds / sum;
+}
+
+static bool use_models(struct sources *s, struct pm_error *err) {
+    struct pm_program *program = &s->predicted->program;
+    char *names = pm_strdup(s->replaying->request->grid ? s->replaying->request->grid : "p");
+    const struct pm_rank_grid grid = read_grid(names);
+    struct pm_traced_run *runs = pm_alloc(program->n_runs, sizeof *runs), to = {0};
+    size_t n = 0;
+    bool ok = true, found;
+    for (size_t r = 0; ok && r < program->n_runs; r++) {
+        if (!program->is_whole[r])
+            continue;
+        ok = read_measured(s, &program->runs[r], &runs[n], &found, err);
+        if (ok && found && runs[n].times.n_rows > 0)
+            n++;
+        else
+            pm_traced_run_free(&runs[n]);
+    }
+    if (ok && n == 0)
+        ok = pm_fail(err, "no run has communication and intervals, which sizes that never ran are "
+                          "made from");
+    to.at = s->predicted->found.profile->parameters;
+    ok = ok && pm_extrapolate_run(runs, n, &grid, program->models, &to, err) &&
+         add_actions(s, &to, NULL, err);
+    if (ok) {
+        scale_computation(&s->replaying->actions, s->predicted->predictions[0]->seconds);
+        add_note(
+            s->replaying,
+            pm_sprintf("This size was not measured: loops, bytes and computation of each rank "
+                       "are models of %zu runs%s.",
+                       n, s->predicted->found.profile->extrapolation > 1 ? ", beyond these" : ""));
+    }
+    for (size_t k = 0; k < n; k++)
+        pm_traced_run_free(&runs[k]);
+    pm_traced_run_free(&to);
+    free(runs);
+    free(names);
+    return ok;
+}
+
+/* ---- the report's part ----------------------------------------------------------------------- */
+
+static void add_notes(struct pm_replaying *r, const struct sources *s) {
+    double whole = s->came.by_intervals + s->came.evenly;
     add_note(r,
              pm_strdup("Times are of a simulation: computation as predicted, messages as SimGrid "
                        "has them on this platform."));
-    if (!s->intervals)
+    if (!s->has_intervals)
         add_note(r,
                  pm_strdup("No intervals were measured: what a rank computes is shared out evenly "
                            "between its events."));
-    else if (came->evenly > WEIGHTY * whole)
+    else if (s->came.evenly > WEIGHTY * whole)
         add_note(r, pm_sprintf("%.0f%% of the computation is in no interval and shared out evenly "
                                "between events.",
-                               100 * came->evenly / whole));
-    if (came->n_left_out)
+                               100 * s->came.evenly / whole));
+    if (s->came.n_left_out)
         add_note(r, pm_sprintf("%llu events are left out: probes, and communicators of a part of "
                                "the ranks.",
-                               (unsigned long long)came->n_left_out));
-    if (came->n_averaged)
+                               (unsigned long long)s->came.n_left_out));
+    if (s->came.n_averaged)
         add_note(r, pm_sprintf("In %llu collective calls ranks have shares of different size; they "
                                "are replayed as if alike.",
-                               (unsigned long long)came->n_averaged));
+                               (unsigned long long)s->came.n_averaged));
 }
 
 static double peak_rate(const struct pm_machine *machine) {
@@ -119,38 +232,18 @@ static void set_ratio(struct pm_replaying *r, const struct pm_predicted *predict
     };
 }
 
-static bool fill_actions(struct pm_replaying *r, struct pm_predicted *predicted,
-                         struct pm_error *err) {
-    const struct pm_prediction *prediction = predicted->predictions[0];
-    struct sources s = {.store = predicted->store,
-                        .program = &predicted->program,
-                        .profile = predicted->found.profile};
-    struct pm_replay_sources came = {0};
-    s.computation = pm_computation_of(s.program->structure, s.profile, prediction);
-    bool ok = read_run(&s, err) && find_rank_seconds(&s, err);
-    if (ok) {
-        const struct pm_run_to_replay run = {s.program->structure, s.communication, &s.ranks,
-                                             s.intervals,          &s.computation,  s.rank_seconds};
-        ok = pm_actions_of_run(&run, &r->actions, &came, err);
-    }
-    if (ok) {
-        r->program = pm_strdup(prediction->program);
-        r->at = pm_parameters_text(&s.profile->parameters);
-        r->machine = pm_strdup(prediction->machine_title);
-        r->report.program = r->program;
-        r->report.at = r->at;
-        r->report.machine = r->machine;
-        r->report.level = prediction->level;
-        r->computation = pm_cycles_between(&prediction->scopes[0].total);
-        set_ratio(r, predicted);
-        add_notes(r, &s, &came);
-    }
-    free(s.rank_seconds);
-    pm_intervals_free(s.intervals);
-    pm_communication_free(s.communication);
-    pm_ranks_free(&s.ranks);
-    pm_computation_free(&s.computation);
-    return ok;
+static void describe(struct pm_replaying *r, const struct sources *s) {
+    const struct pm_prediction *prediction = s->predicted->predictions[0];
+    r->program = pm_strdup(prediction->program);
+    r->at = pm_parameters_text(&s->predicted->found.profile->parameters);
+    r->machine = pm_strdup(prediction->machine_title);
+    r->report.program = r->program;
+    r->report.at = r->at;
+    r->report.machine = r->machine;
+    r->report.level = prediction->level;
+    r->computation = pm_cycles_between(&prediction->scopes[0].total);
+    set_ratio(r, s->predicted);
+    add_notes(r, s);
 }
 
 bool pm_actions_of_store(struct pm_replaying *r, struct pm_error *err) {
@@ -165,7 +258,12 @@ bool pm_actions_of_store(struct pm_replaying *r, struct pm_error *err) {
     struct pm_predicting predicting = {request->store_path, &request->at, &on, &request->predict,
                                        request->interpolate};
     struct pm_predicted predicted = {0};
-    bool ok = pm_predicted_make(&predicting, &predicted, err) && fill_actions(r, &predicted, err);
+    struct sources sources = {.replaying = r, .predicted = &predicted};
+    bool ok =
+        pm_predicted_make(&predicting, &predicted, err) &&
+        (predicted.found.profile->predicted ? use_models(&sources, err) : use_run(&sources, err));
+    if (ok)
+        describe(r, &sources);
     pm_predicted_free(&predicted);
     return ok;
 }

@@ -348,18 +348,26 @@ static bool remove_replaced(struct merge *merge) {
                                   merge->err);
 }
 
+/* The first column of the table is `id`. */
+static bool copy_run_rows(struct merge *merge) {
+    static const char id[] = "\"id\"";
+    char *columns =
+        has_same_columns(merge, "run") ? column_list(merge, "main", "run", false) : NULL;
+    bool ok = columns && (strncmp(columns, id, strlen(id)) == 0 ||
+                          pm_fail(merge->err, "%s: the store is damaged", merge->from));
+    char *sql = ok ? pm_sprintf("INSERT INTO main.run (%s) SELECT m.new%s FROM other.run"
+                                " JOIN temp.merged_run AS m ON m.old = id",
+                                columns, columns + strlen(id))
+                   : NULL;
+    ok = ok && pm_store_run_sql(merge->to, sql, merge->err);
+    free(sql);
+    free(columns);
+    return ok;
+}
+
 static bool copy_runs(struct merge *merge) {
     struct tables tables = {0};
-    bool ok = has_same_columns(merge, "run") &&
-              pm_store_run_sql(
-                  merge->to,
-                  "INSERT INTO main.run (id, parameters, command, started, wall_seconds,"
-                  " cpu_seconds, exit_status, threads, processes, block_sizes, settings, notes)"
-                  " SELECT m.new, parameters, command, started, wall_seconds, cpu_seconds,"
-                  " exit_status, threads, processes, block_sizes, settings, notes"
-                  " FROM other.run JOIN temp.merged_run AS m ON m.old = id",
-                  merge->err) &&
-              find_tables(merge, "other", &tables);
+    bool ok = copy_run_rows(merge) && find_tables(merge, "other", &tables);
     for (size_t i = 0; ok && i < tables.n_list; i++)
         ok = copy_table(merge, &tables.list[i]);
     free_tables(&tables);

@@ -426,12 +426,12 @@ void pm_jobs_cancel(struct pm_jobs *jobs) {
     double end = pm_now_seconds() + MOST_END_SECONDS;
     if (jobs->local) {
         pm_local_cancel(jobs->local);
+        pm_jobs_look(jobs);
     } else {
         pm_batch_cancel(jobs, jobs->list, jobs->n_list);
         do {
             poll(NULL, 0, 10 * SHORT_WAIT_MS);
             pm_jobs_look(jobs);
-        } while (some_are_alive(jobs) && pm_now_seconds() < end);
+        } while (some_are_alive(jobs) && !jobs->has_complained && pm_now_seconds() < end);
     }
-    pm_jobs_look(jobs);
 }

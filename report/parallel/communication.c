@@ -162,6 +162,12 @@ static void add_event(struct event_rows *to, const struct pm_communication_repor
         row->tag = NAN;
 }
 
+static bool is_shown(const struct pm_communication_report *report,
+                     const struct pm_event_count *count) {
+    return count->n > 0 &&
+           (report->rank == PM_NONE || rank_of(report, count->process) == report->rank);
+}
+
 /* The rows of the call that event FIRST is of, with the naming that makes fewest. */
 static void add_call(struct event_rows *to, const struct pm_communication_report *report,
                      size_t first, bool *is_done) {
@@ -172,7 +178,7 @@ static void add_call(struct event_rows *to, const struct pm_communication_report
         struct event_rows rows = {0};
         for (size_t i = first; i < of->n_counts; i++) {
             uint32_t rank = rank_of(report, of->counts[i].process);
-            if (of->counts[i].n == 0 || (report->rank != PM_NONE && rank != report->rank) ||
+            if (!is_shown(report, &of->counts[i]) ||
                 !is_one_call(report, &of->counts[first].kind, &of->counts[i].kind))
                 continue;
             is_done[i] = true;
@@ -207,7 +213,7 @@ static struct event_rows make_rows(const struct pm_communication_report *report)
     struct event_rows rows = {0};
     bool *is_done = pm_alloc(of->n_counts + 1, sizeof *is_done);
     for (size_t i = 0; i < of->n_counts; i++)
-        if (!is_done[i])
+        if (!is_done[i] && is_shown(report, &of->counts[i]))
             add_call(&rows, report, i, is_done);
     free(is_done);
     PM_SORT(rows.rows, rows.n_rows, by_bytes);

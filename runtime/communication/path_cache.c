@@ -10,7 +10,7 @@
 #include "runtime/threads.h"
 #include "runtime/unwind/unwind.h"
 
-enum { N_ENTRIES = 64, MOST_FRAMES = 30 };
+enum { N_SETS = 64, WAYS = 4, MOST_FRAMES = 30 };
 
 struct entry {
     const uint64_t *frame; /* NULL: free */
@@ -25,7 +25,10 @@ struct entry {
 struct pm_path_cache {
     long thread;         /* as the kernel knows it: another one has another stack */
     uint32_t generation; /* of the modules */
-    struct entry entries[N_ENTRIES];
+    struct set {
+        struct entry entries[WAYS];
+        unsigned next; /* that is taken for another place */
+    } sets[N_SETS];
 };
 
 static bool is_as_it_was(const struct entry *entry, const uint64_t *frame) {
@@ -71,8 +74,8 @@ static struct pm_path_cache *cache_of_thread(struct pm_path_cache **cache) {
     if (!*cache && !(*cache = pm_mmap(sizeof **cache)))
         return NULL;
     if ((*cache)->thread != id || (*cache)->generation != pm_modules_generation)
-        for (unsigned i = 0; i < N_ENTRIES; i++)
-            (*cache)->entries[i].frame = NULL;
+        for (unsigned i = 0; i < N_SETS * WAYS; i++)
+            (*cache)->sets[i / WAYS].entries[i % WAYS].frame = NULL;
     (*cache)->thread = id;
     (*cache)->generation = pm_modules_generation;
     return *cache;
@@ -82,9 +85,10 @@ uint32_t pm_call_path_cached(struct pm_path_cache **of, const void *at, const ch
     const uint64_t *frame = at;
     struct pm_path_cache *cache = cache_of_thread(of);
     uint64_t hash = (frame[1] ^ (uint64_t)frame >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    struct entry *entry = cache ? &cache->entries[hash >> 58] : NULL;
-    if (entry && is_as_it_was(entry, frame))
-        return entry->path;
+    struct set *set = cache ? &cache->sets[hash >> 58] : NULL;
+    for (unsigned i = 0; set && i < WAYS; i++)
+        if (is_as_it_was(&set->entries[i], frame))
+            return set->entries[i].path;
     pm_modules_scan();
     struct pm_call_frame caller;
     if (!find_caller(frame, &caller))
@@ -94,7 +98,8 @@ uint32_t pm_call_path_cached(struct pm_path_cache **of, const void *at, const ch
         path = PM_NO_CALL_PATH;
     if (path != PM_NO_CALL_PATH)
         pm_call_path_set_callee(path, callee);
-    if (entry) {
+    if (set) {
+        struct entry *entry = &set->entries[set->next++ % WAYS];
         entry->frame = remember(entry, frame, caller) ? frame : NULL;
         entry->path = path;
     }

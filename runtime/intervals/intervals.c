@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/search.h"
+#include "core/base/base.h"
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
 #include "runtime/call_paths/call_paths.h"
@@ -122,7 +122,7 @@ static void take_histograms(const struct pm_thread *thread, struct pm_thread_int
 }
 
 static void add_histograms(const struct pm_thread *thread, struct pm_thread_intervals *intervals,
-                           struct pm_interval_kind *kind) {
+                           struct pm_kind_table *kind) {
     take_histograms(thread, intervals);
     if (!pm_interval_add_bins(&intervals->table, kind, &intervals->bins))
         pm_note_add(PM_NOTE_LOST_BINS, 1);
@@ -137,7 +137,7 @@ static void end_interval(struct pm_thread *thread, uint32_t end) {
         return;
     }
     lock(intervals);
-    struct pm_interval_kind *kind = pm_interval_find_kind(&intervals->table, intervals->begin, end);
+    struct pm_kind_table *kind = pm_interval_find_kind(&intervals->table, intervals->begin, end);
     bool ok = kind && take(thread, intervals) &&
               pm_interval_add(&intervals->table, kind, &intervals->counts);
     if (ok) {
@@ -279,7 +279,7 @@ static void add_frames(struct pm_raw_builder *builder, const struct pm_interval_
     add_frame(builder, exit->key, exit->left);
 }
 
-static void add_row(struct pm_raw_builder *builder, const struct pm_interval_kind *kind,
+static void add_row(struct pm_raw_builder *builder, const struct pm_kind_table *kind,
                     uint32_t row) {
     const uint64_t *values = kind->values + (uint64_t)row * kind->room_counters;
     struct pm_raw_interval raw = {
@@ -301,7 +301,7 @@ static void add_row(struct pm_raw_builder *builder, const struct pm_interval_kin
 
 /* The interval that goes on is one that ends where the thread does: its ordinal. */
 static uint64_t last_ordinal(const struct pm_thread_intervals *intervals) {
-    const struct pm_interval_kind *kinds = intervals->table.kinds;
+    const struct pm_kind_table *kinds = intervals->table.kinds;
     for (uint32_t i = 0; i < intervals->table.n_kinds; i++)
         if (kinds[i].begin == intervals->begin && kinds[i].end == PM_NO_CALL_PATH)
             return kinds[i].n;
@@ -311,7 +311,7 @@ static uint64_t last_ordinal(const struct pm_thread_intervals *intervals) {
 static void write_histograms(struct pm_raw_builder *builder, const struct pm_thread *thread,
                              const struct pm_thread_intervals *intervals) {
     for (uint32_t i = 0; i < intervals->table.n_kinds; i++) {
-        const struct pm_interval_kind *kind = &intervals->table.kinds[i];
+        const struct pm_kind_table *kind = &intervals->table.kinds[i];
         for (uint32_t row = 0; kind->bins && row < kind->n_rows; row++) {
             const struct pm_raw_interval_head head = {kind->begin, kind->end, row * kind->per_row};
             pm_interval_bins_write(builder, thread, &head, &kind->bins[row]);

@@ -75,7 +75,7 @@ struct pm_interval_exit {
     uint32_t row, unused;
 };
 
-struct pm_interval_kind {
+struct pm_kind_table {
     uint32_t begin, end;
     uint64_t n;       /* intervals */
     uint64_t per_row; /* a power of two */
@@ -89,8 +89,8 @@ struct pm_interval_kind {
 };
 
 struct pm_interval_table {
-    struct pm_interval_kind *kinds; /* [PM_INTERVAL_MOST_KINDS], only touched pages exist */
-    uint32_t *slots;                /* hash table over them: number + 1; 0: free */
+    struct pm_kind_table *kinds; /* [PM_INTERVAL_MOST_KINDS], only touched pages exist */
+    uint32_t *slots;             /* hash table over them: number + 1; 0: free */
     uint32_t n_kinds;
     uint32_t most_rows; /* of a kind */
     uint64_t bytes;     /* of all rows */
@@ -98,16 +98,16 @@ struct pm_interval_table {
 enum { PM_INTERVAL_MOST_KINDS = 1 << 14 };
 
 /* The kind from BEGIN to END; NULL: there is no room for another one. */
-struct pm_interval_kind *pm_interval_find_kind(struct pm_interval_table *table, uint32_t begin,
-                                               uint32_t end);
+struct pm_kind_table *pm_interval_find_kind(struct pm_interval_table *table, uint32_t begin,
+                                            uint32_t end);
 /* Adds an interval that counted COUNTS; false: there is no memory, and nothing changed. */
-bool pm_interval_add(struct pm_interval_table *table, struct pm_interval_kind *kind,
+bool pm_interval_add(struct pm_interval_table *table, struct pm_kind_table *kind,
                      const struct pm_interval_counts *counts);
 /* The last interval that was added had these; false: there is no memory for a part of them. */
-bool pm_interval_add_bins(struct pm_interval_table *table, struct pm_interval_kind *kind,
+bool pm_interval_add_bins(struct pm_interval_table *table, struct pm_kind_table *kind,
                           struct pm_interval_bins *bins);
 /* The last interval that was added had this, too; false: there is no memory. */
-bool pm_interval_add_exit(struct pm_interval_kind *kind, const struct pm_interval_exit *exit);
+bool pm_interval_add_exit(struct pm_kind_table *kind, const struct pm_interval_exit *exit);
 void pm_interval_table_free(struct pm_interval_table *table); /* what it owns */
 
 /* ---- exits of the interval that goes on (exits.c) -------------------------------------------- */

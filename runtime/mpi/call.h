@@ -158,8 +158,9 @@ static inline void pm_mpi_unlock(int *lock) {
 
 struct pm_mpi_comm {
     uint32_t number;
-    int rank;      /* our own in it */
-    bool is_inter; /* partners are in the remote group */
+    uint16_t made_by; /* enum pm_operation */
+    int rank;         /* our own in it */
+    bool is_inter;    /* partners are in the remote group */
     uint32_t n_members, n_remote;
     int32_t *members, *remote; /* ranks of the world */
     bool has_neighbours;       /* the rest is known */

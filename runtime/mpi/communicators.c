@@ -1,8 +1,9 @@
 /* Communicators and windows that the process knows, by their handles; see call.h.
 
    The first time that a handle is seen its members are asked for, which no other process has to
-   know of.  One that is freed keeps its entry: the next one with the same members gets its number,
-   so that a program which makes and frees the same again and again needs no more memory. */
+   know of.  One that is freed keeps its entry: the next one that is made so with the same members
+   gets its number, so that a program which makes and frees the same again and again needs no more
+   memory. */
 #include "runtime/mpi/call.h"
 
 #include <string.h>
@@ -71,10 +72,11 @@ static bool are_members(const int32_t *ranks, uint32_t n, const struct members *
     return n == members->n && (n == 0 || memcmp(ranks, members->ranks, n * sizeof *ranks) == 0);
 }
 
-/* One that was freed and had these members. */
-static struct pm_mpi_comm *take_freed(const struct members *members, const struct members *remote) {
+/* One that was freed, was made in the same way and had these members. */
+static struct pm_mpi_comm *take_freed(uint16_t made_by, const struct members *members,
+                                      const struct members *remote) {
     for (struct pm_mpi_comm **at = &known.free; *at; at = &(*at)->next)
-        if (are_members((*at)->members, (*at)->n_members, members) &&
+        if ((*at)->made_by == made_by && are_members((*at)->members, (*at)->n_members, members) &&
             are_members((*at)->remote, (*at)->n_remote, remote)) {
             struct pm_mpi_comm *freed = *at;
             *at = freed->next;
@@ -97,6 +99,7 @@ static struct pm_mpi_comm *new_entry(uint16_t made_by, const struct members *mem
     if (!comm || !keep_members(&comm->members, &comm->n_members, members) ||
         !keep_members(&comm->remote, &comm->n_remote, remote))
         return NULL;
+    comm->made_by = made_by;
     comm->number = pm_mpi_runtime.communicator(made_by, comm->members, comm->n_members,
                                                comm->remote, comm->n_remote);
     return comm;
@@ -117,7 +120,7 @@ static struct pm_mpi_comm *add(MPI_Comm handle, uint16_t made_by) {
     if (PMPI_Comm_test_inter(handle, &is_inter) == MPI_SUCCESS &&
         PMPI_Comm_rank(handle, &rank) == MPI_SUCCESS &&
         read_members(handle, is_inter, &members, &remote)) {
-        comm = take_freed(&members, &remote);
+        comm = take_freed(made_by, &members, &remote);
         comm = comm ? comm : new_entry(made_by, &members, &remote);
     }
     pm_munmap(members.ranks, members.bytes);

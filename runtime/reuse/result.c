@@ -13,7 +13,7 @@
 
    Merging.  Neighbouring bins from PM_SINGLE_DISTANCES
    on become one while its (high − low) / low stays within the width asked for. */
-#include "core/base/search.h"
+#include "core/base/base.h"
 #include "runtime/reuse/analysis.h"
 
 size_t pm_reuse_most_bins(const struct pm_reuse *reuse) {

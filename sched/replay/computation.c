@@ -38,11 +38,30 @@ double pm_computation_seconds(const struct pm_computation *computation, const do
     return seconds;
 }
 
-double pm_computation_interval(const struct pm_computation *computation,
+static double interval_seconds(const struct pm_computation *computation,
                                const struct pm_interval *interval) {
     double seconds = 0;
     for (size_t i = 0; i < interval->n_edges; i++)
         seconds +=
             (double)interval->edges[i].count * computation->per_edge[interval->edges[i].edge];
     return seconds;
+}
+
+struct pm_interval_times pm_interval_times_of(const struct pm_intervals *intervals,
+                                              const struct pm_computation *computation,
+                                              struct pm_call_paths *paths) {
+    struct pm_interval_times times = {0};
+    for (size_t i = 0; i < intervals->n_rows; i++) {
+        const struct pm_interval *row = &intervals->rows[i];
+        if (row->thread != 0)
+            continue;
+        *PM_PUSH(&times, rows) = (struct pm_interval_time){
+            .process = row->process,
+            .begin = pm_call_paths_copy(paths, &intervals->paths, row->begin),
+            .end = pm_call_paths_copy(paths, &intervals->paths, row->end),
+            .first = row->first,
+            .n = row->n,
+            .seconds = interval_seconds(computation, row)};
+    }
+    return times;
 }

@@ -347,7 +347,7 @@ static bool translate_rank(struct translation *t, const struct pm_rank *rank, ui
     if (ok) {
         t->label = 0;
         t->to->actions[at].work += pm_placement_end(&placement);
-        double rest = t->run->rank_seconds[t->rank] - placement.placed;
+        double rest = t->run->rank_seconds ? t->run->rank_seconds[t->rank] - placement.placed : 0;
         t->sources->by_intervals += placement.placed;
         if (placement.is_empty || rest > 0) {
             t->sources->evenly += rest > 0 ? rest : 0;

@@ -10,7 +10,7 @@ enum { MOST_SILENT = 4 }; /* calls that are no events, one behind the other */
 /* A kind of interval of the process: some of the rows, and how many were used. */
 struct kind {
     uint32_t begin, end; /* paths of the communication */
-    PM_ARRAY(const struct pm_interval *, rows);
+    PM_ARRAY(const struct pm_interval_time *, rows);
     uint64_t used;
     size_t row; /* that USED is in */
 };
@@ -37,16 +37,13 @@ static void mark(bool **set, size_t *n, size_t *room, uint32_t path) {
 }
 
 struct pm_placement pm_placement_begin(const struct pm_run_to_replay *run, uint32_t process) {
-    struct pm_placement placement = {.computation = run->computation, .is_empty = true};
+    struct pm_placement placement = {.is_empty = true};
     struct pm_placement_kinds *kinds = placement.kinds = pm_alloc(1, sizeof *kinds);
-    for (size_t i = 0; run->intervals && i < run->intervals->n_rows; i++) {
-        const struct pm_interval *row = &run->intervals->rows[i];
-        if (row->process != process || row->thread != 0)
+    for (size_t i = 0; i < run->times->n_rows; i++) {
+        const struct pm_interval_time *row = &run->times->rows[i];
+        if (row->process != process)
             continue;
-        uint32_t begin =
-            pm_call_paths_copy(&run->communication->paths, &run->intervals->paths, row->begin);
-        uint32_t end =
-            pm_call_paths_copy(&run->communication->paths, &run->intervals->paths, row->end);
+        uint32_t begin = row->begin, end = row->end;
         struct kind *kind = kind_of(kinds, begin, end);
         if (!kind) {
             kind = PM_PUSH(kinds, list);
@@ -75,15 +72,15 @@ void pm_placement_free(struct pm_placement *placement) {
 }
 
 /* The next interval of KIND; false: there is none left. */
-static bool use_next(struct pm_placement *placement, struct kind *kind, double *seconds) {
+static bool use_next(struct kind *kind, double *seconds) {
     while (kind->row < kind->n_rows &&
            kind->used >= kind->rows[kind->row]->first + kind->rows[kind->row]->n)
         kind->row++;
     if (kind->row == kind->n_rows)
         return false;
-    const struct pm_interval *row = kind->rows[kind->row];
+    const struct pm_interval_time *row = kind->rows[kind->row];
     kind->used++;
-    *seconds = pm_computation_interval(placement->computation, row) / (double)row->n;
+    *seconds = row->seconds / (double)row->n;
     return true;
 }
 
@@ -91,7 +88,7 @@ static bool use_next(struct pm_placement *placement, struct kind *kind, double *
 static bool go_to(struct pm_placement *placement, uint32_t end, unsigned depth, double *seconds) {
     struct pm_placement_kinds *kinds = placement->kinds;
     struct kind *direct = kind_of(kinds, placement->at, end);
-    if (direct && use_next(placement, direct, seconds))
+    if (direct && use_next(direct, seconds))
         return true;
     uint32_t from = placement->at;
     for (size_t i = 0; depth > 0 && i < kinds->n_list; i++) {
@@ -99,8 +96,7 @@ static bool go_to(struct pm_placement *placement, uint32_t end, unsigned depth, 
         bool is_event = kind->end < kinds->n_is_event && kinds->is_event[kind->end];
         struct kind before = *kind;
         double first, rest;
-        if (kind->begin != from || is_event || kind->end == PM_NO_PATH ||
-            !use_next(placement, kind, &first))
+        if (kind->begin != from || is_event || kind->end == PM_NO_PATH || !use_next(kind, &first))
             continue;
         placement->at = kind->end;
         if (go_to(placement, end, depth - 1, &rest)) {

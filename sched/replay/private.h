@@ -30,7 +30,6 @@ struct pm_placement_kinds;
 
 /* Goes through the intervals of a process beside its events. */
 struct pm_placement {
-    const struct pm_computation *computation;
     struct pm_placement_kinds *kinds; /* owned */
     uint32_t at;                      /* path where the interval that is under way began */
     double placed;                    /* seconds that were given out */

@@ -119,18 +119,33 @@ struct pm_computation pm_computation_of(const struct pm_structure *structure,
                                         const struct pm_prediction *prediction);
 void pm_computation_free(struct pm_computation *computation); /* what it owns */
 double pm_computation_seconds(const struct pm_computation *computation, const double *edge_counts);
-double pm_computation_interval(const struct pm_computation *computation,
-                               const struct pm_interval *interval);
+
+/* What intervals of one kind take in a rank, those with ordinals from FIRST to FIRST + N − 1
+ * together. */
+struct pm_interval_time {
+    uint32_t process;
+    uint32_t begin, end; /* paths of the communication that the times go with */
+    uint64_t first, n;
+    double seconds;
+};
+struct pm_interval_times {
+    PM_ARRAY(struct pm_interval_time,
+             rows); /* owned (free); by kind and ordinal within a process */
+};
+/* Those of the processes' first threads; PATHS gets what only intervals have. */
+struct pm_interval_times pm_interval_times_of(const struct pm_intervals *intervals,
+                                              const struct pm_computation *computation,
+                                              struct pm_call_paths *paths);
 
 /* ---- actions of a run (events.c) ------------------------------------------------------------- */
 
 struct pm_run_to_replay {
     const struct pm_structure *structure;
-    struct pm_communication *communication; /* gets paths that only intervals have */
+    const struct pm_communication *communication;
     const struct pm_ranks *ranks;
-    const struct pm_intervals *intervals; /* NULL: not measured */
-    const struct pm_computation *computation;
-    const double *rank_seconds; /* all that each rank computes, by its number */
+    const struct pm_interval_times *times; /* none: not measured */
+    const double
+        *rank_seconds; /* all that each rank computes, by its number; NULL: what is in TIMES */
 };
 
 /* What qualifies it. */

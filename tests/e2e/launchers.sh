@@ -100,7 +100,8 @@ check "no room for the copies is one, too" grep -q 'cannot write the instrumente
 # The shipped file for ssh, with a shell in place of another machine.
 printf '%s\n' '#!/bin/sh' 'shift 2' 'exec sh -c "$*"' >ssh
 chmod +x ssh
-check "another machine is reached by ssh" env PATH="$PWD:$PATH" pmodel run -q --launcher ssh --block 64,4096 --start-at work \
+sed 's/^\(interval\|settle\) .*/\1 = 0/' "$BUILD/share/pmodel/launchers/ssh.conf" >ssh.conf
+check "another machine is reached by ssh" env PATH="$PWD:$PATH" pmodel run -q --launcher ./ssh.conf --block 64,4096 --start-at work \
     --stop-after work -o ssh.pmdb -P N=1:4 -- ./sums '{N}'
 check "and its store is that of a plain run" same_stores plain.pmdb ssh.pmdb
 

@@ -53,6 +53,23 @@ mkdir written
 check "its traces are left for SimGrid" sh -c 'pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node --write written >log &&
     [ "$(wc -l <written/list)" = 2 ]'
 
+# Ranks and sizes that never ran: what they say to each other is exactly what they say when they run.
+check "runs of 3 to 5 ranks are measured" pmodel run -q -m sapphire-rapids -o sizes.pmdb -P N=8,10,12 -P p=3,4,5 \
+    -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/cg_mpi" '{N}' 6
+check "they are fitted" pmodel fit sizes.pmdb
+mkdir never ran
+check "6 ranks never ran" pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node -P N=14,p=6 --write never
+check "6 ranks run" pmodel run -q -m sapphire-rapids -o six.pmdb -P N=14 -P p=6 \
+    -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/cg_mpi" '{N}' 6
+check "they are replayed" pmodel replay six.pmdb -m sapphire-rapids --platform smp-node --write ran
+check "they say the same" bash -c 'for r in 0 1 2 3 4 5; do
+    cmp <(grep -v compute never/rank-$r) <(grep -v compute ran/rank-$r) || exit 1; done'
+work() { awk '$2 == "compute" { s += $3 } END { print s }' "$1"/rank-*; }
+near "and compute about as much" "$(work never)" "$(work ran)" 25
+expect_error "a grid that is none" 2 'ranks, but the grid has .*--grid' pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node --grid N -P N=14,p=6
+expect_error "ranks at a position that no run has" 2 'ranks that are alone along p are in no run' \
+    pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node -P N=14,p=1
+
 # What cannot be replayed.
 sed '/^ *<host/s/core="64"/core="1"/' "$networks/smp-node.xml" >small.xml
 expect_error "a platform with too few cores" 2 'small.xml: has 1 core for 4 ranks' pmodel replay --trace cg.trace --platform small.xml

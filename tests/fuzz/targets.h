@@ -246,6 +246,7 @@ static void fuzz_store_run(struct pm_store *store, const struct pm_parameters *s
     pm_block_profile_free(pm_store_block_profile(store, size, &err));
     pm_run_patterns_free(pm_store_patterns(store, size, &err));
     pm_intervals_free(pm_store_intervals(store, size, PM_NONE, true, &err));
+    pm_communication_free(pm_store_communication(store, size, &err));
     struct pm_profile *profile = pm_store_profile(store, size, &err);
     for (size_t i = 0; profile && i < profile->n_histograms; i++)
         pm_histogram_misses(&profile->histograms[i].histogram, 512);

@@ -40,7 +40,7 @@ static struct pm_interval_counts random_counts(struct pm_interval_counted items[
     return counts;
 }
 
-static void assert_sums(const struct pm_interval_kind *kind, const uint64_t sums[N_COUNTERS]) {
+static void assert_sums(const struct pm_kind_table *kind, const uint64_t sums[N_COUNTERS]) {
     uint64_t found[N_COUNTERS] = {0};
     for (uint32_t row = 0; row < kind->n_rows; row++)
         for (uint32_t c = 0; c < kind->n_counters; c++)
@@ -57,7 +57,7 @@ static void rows_are_joined_and_lose_nothing(void **state) {
     uint64_t sums[2][N_COUNTERS] = {0}, left = 0, loads = 0, found_loads = 0;
     struct pm_interval_counted items[N_COUNTERS];
     for (unsigned i = 0; i < 3000; i++) {
-        struct pm_interval_kind *kind = pm_interval_find_kind(&table, 7, i % 3 == 0);
+        struct pm_kind_table *kind = pm_interval_find_kind(&table, 7, i % 3 == 0);
         assert_non_null(kind);
         /* More counters are met as time goes on. */
         struct pm_interval_counts counts =
@@ -76,7 +76,7 @@ static void rows_are_joined_and_lose_nothing(void **state) {
     }
     assert_int_equal(table.n_kinds, 2);
     for (unsigned k = 0; k < 2; k++) {
-        struct pm_interval_kind *kind = pm_interval_find_kind(&table, 7, k);
+        struct pm_kind_table *kind = pm_interval_find_kind(&table, 7, k);
         assert_int_equal(kind->n, k ? 1000 : 2000);
         assert_int_equal(kind->per_row, k ? 8 : 16);
         assert_true(kind->n_rows <= PM_INTERVAL_MOST_ROWS);
@@ -86,7 +86,7 @@ static void rows_are_joined_and_lose_nothing(void **state) {
                 found_loads += kind->bins[row].items[i].loads;
     }
     assert_int_equal(found_loads, loads);
-    const struct pm_interval_kind *kind = pm_interval_find_kind(&table, 7, 1);
+    const struct pm_kind_table *kind = pm_interval_find_kind(&table, 7, 1);
     uint64_t found_left = 0;
     assert_true(kind->n_exits <= 5 * kind->n_rows);
     for (uint32_t i = 0; i < kind->n_exits; i++) {
@@ -116,7 +116,7 @@ static void kinds_and_rows_are_bounded(void **state) {
         assert_true(pm_interval_add(&table, pm_interval_find_kind(&table, i % KINDS, 0), &counts));
     assert_true(table.most_rows < TIMES && table.bytes <= UINT64_C(400) << 20);
     for (uint32_t k = 0; k < KINDS; k++) {
-        const struct pm_interval_kind *kind = pm_interval_find_kind(&table, k, 0);
+        const struct pm_kind_table *kind = pm_interval_find_kind(&table, k, 0);
         uint64_t sum = 0;
         for (uint32_t row = 0; row < kind->n_rows; row++)
             sum += kind->values[(uint64_t)row * kind->room_counters + MANY - 1];

@@ -216,7 +216,8 @@ static void events_become_actions(void **state) {
     struct pm_rank of[] = {{.process = 0, .rank = 0, .size = 2},
                            {.process = 1, .rank = 1, .size = 2}};
     struct pm_ranks ranks = {.ranks = of, .n_ranks = 2};
-    struct pm_run_to_replay run = {&structure, c, &ranks, &intervals, &computation, rank_seconds};
+    struct pm_interval_times times = pm_interval_times_of(&intervals, &computation, &c->paths);
+    struct pm_run_to_replay run = {&structure, c, &ranks, &times, rank_seconds};
     struct pm_actions actions = {0};
     struct pm_replay_sources sources = {0};
     if (!pm_actions_of_run(&run, &actions, &sources, &err))
@@ -249,6 +250,7 @@ static void events_become_actions(void **state) {
     pm_actions_free(&actions);
     for (size_t i = 0; i < intervals.n_rows; i++)
         pm_interval_free(&intervals.rows[i]);
+    free(times.rows);
     free(intervals.rows);
     pm_call_paths_free(&intervals.paths);
     pm_communication_free(c);

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# A part of `make validate`: replays against what they stand for.
+#
+#   own traces   what smpirun executes and traces, replayed by pmodel, against SimGrid's own replay of the same trace
+#   smpirun      runs of mpirun with predicted computation, replayed, against smpirun, which executes the program on the
+#                same platform and measures its computation on this machine: a simulation, too
+#   two ranks    runs with one and two ranks on this machine, one of each program with a planted imbalance: predicted parallel time
+#                and time in calls of MPI against a clock, on the network that `pmodel probe --network` finds here
+#
+#   MACHINE=file   describes this machine   (default: machines/measured/ of this processor, else a probe)
+#   ALONE=command  stands before what measures time
+#   COSTS=1        only what the engine costs, into $BUILD/replay_costs.json (of `make bench`)
+#   TIMES=9        processes of each case by the clock, of which the fastest counts: what else runs on two cores only adds
+#
+# Writes docs/replay.md, $BUILD/replay.json and $BUILD/replay_figures.json.  Alone:
+#     BUILD=$PWD/build PATH=$PWD/build/bin:$PATH bash bench/replay.sh
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/lib.sh
+. "$here/lib.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+folder=$BUILD/replay
+times=${TIMES:-9}
+platform=$here/../machines/networks/switch-10g.xml
+read -ra alone <<<"${ALONE-}"
+mkdir -p "$folder"
+printf 'node-%d\n' $(seq 0 63) >"$folder/hosts"
+
+# ---- the clock (bash bench/replay.sh clock RANKS PROGRAM ARGUMENT...) ----------------------------
+# Seconds, and seconds in MPI of the mean rank, of each process.
+
+if [ "${1-}" = clock ]; then
+    shift
+    for ((i = 0; i < times; i++)); do
+        mpirun.openmpi -np "$1" -x "LD_PRELOAD=$folder/mpi_times.so" "${@:2}" 2>&1 >/dev/null |
+            awk '$1 == "mpi_times" { if ($3 > s) s = $3; m += $4; n++ } END { print s, m / n }'
+    done
+    exit
+fi
+
+# ---- what the engine costs ----------------------------------------------------------------------
+# A ring of 64 ranks, each of which sends to the next one and receives from the one before 1000 times, with a sum of all after
+# every tenth.
+
+if [ -n "${COSTS-}" ]; then
+    mkdir -p "$folder/ring"
+    : >"$folder/ring/list"
+    for ((rank = 0; rank < 64; rank++)); do
+        awk -v r="$rank" 'BEGIN {
+            print r " init"
+            for (i = 1; i <= 1000; i++) {
+                print r " irecv " (r + 63) % 64 " 1 4096\n" r " compute 100000\n" r " send " (r + 1) % 64 " 1 4096\n" r " waitall 1"
+                if (i % 10 == 0)
+                    print r " allreduce 8 0"
+            }
+            print r " finalize" }' >"$folder/ring/$rank"
+        echo "$rank" >>"$folder/ring/list"
+    done
+    for i in 1 2 3; do pmodel replay --trace "$folder/ring/list" --platform switch-10g --format json; done |
+        jq -c '{ranks: (.ranks | length), actions, engine_seconds}' >"$folder/costs"
+    jq -s '[(sort_by(.engine_seconds) | .[1] | .actions / .engine_seconds) |
+        {name: "replay_events_per_second", value: ., unit: "1/s", target: null, holds: (. != null)}]' "$folder/costs" >"$BUILD/replay_costs.json"
+    jq -r '.[] | "\(.name) \(.value)"' "$BUILD/replay_costs.json"
+    exit
+fi
+
+# ---- what there is ------------------------------------------------------------------------------
+
+known=$here/../machines/measured/$(cpu_file_name).conf
+if [ -n "${MACHINE-}" ]; then
+    cp "$MACHINE" "$folder/host.conf"
+elif [ -s "$known" ]; then
+    cp "$known" "$folder/host.conf"
+elif [ ! -s "$folder/host.conf" ]; then
+    say "probe this machine"
+    "${alone[@]}" pmodel probe -o "$folder/host.conf"
+fi
+mpicc.openmpi -O2 -shared -fPIC -o "$folder/mpi_times.so" "$here/replay/mpi_times.c"
+
+simulated() { sed -n 's/.*Simulated time: \([0-9.e-]*\) .*/\1/p'; }
+
+# execute RANKS TRACE PROGRAM ARGUMENT...: the simulated time of smpirun, with a trace if TRACE is not "".
+execute() {
+    local options=()
+    [ -n "$2" ] && options=(-trace-ti -trace-file "$2")
+    "${alone[@]}" smpirun -np "$1" -platform "$platform" -hostfile "$folder/hosts" "${options[@]}" --cfg=smpi/host-speed:1Gf \
+        --cfg=smpi/display-timing:yes "$BUILD/apps/simgrid/$3" "${@:4}" 2>&1 | simulated
+}
+
+# measure STORE RANKS PROGRAM N ARGUMENT...: into a store of its own.
+measure() {
+    rm -f "$1"
+    pmodel run -q -o "$1" -m "$folder/host.conf" -P "N=$4" -P "p=$2" -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/$3" '{N}' "${@:5}" \
+        >/dev/null 2>"$folder/errors" || die "$(tail -1 "$folder/errors")"
+}
+
+replay() { pmodel replay "$1" -m "$folder/host.conf" --platform "$2" --format json | jq -c '{seconds, low_seconds, high_seconds, ranks}'; }
+
+# ---- own traces ---------------------------------------------------------------------------------
+
+own_trace() {
+    local trace=$folder/$2.$1.trace ours theirs
+    say "$2, $1 ranks: a trace of smpirun"
+    rm -rf "$trace" "${trace}_files"
+    execute "$1" "$trace" "${@:2}" >/dev/null
+    sed -i '/ -333 /d' "${trace}_files"/* # MPI_PROC_NULL, at which SimGrid's replay ends
+    theirs=$(smpirun -np "$1" -platform "$platform" -hostfile "$folder/hosts" -replay "$trace" --cfg=smpi/display-timing:yes 2>&1 | simulated)
+    ours=$(pmodel replay --trace "$trace" --platform "$platform" --format json | jq .seconds)
+    jq -n -c --arg program "$2" --argjson ranks "$1" --argjson ours "$ours" --argjson theirs "$theirs" \
+        '{part: "own", $program, $ranks, seconds: $ours, judge: $theirs}'
+}
+
+# ---- smpirun ------------------------------------------------------------------------------------
+
+against_smpirun() {
+    local ranks=$1 executed
+    shift
+    say "$1, $ranks ranks: executed by smpirun"
+    executed=$(for i in 1 2 3; do execute "$ranks" "" "$@"; done | sort -g | sed -n 2p)
+    measure "$folder/smpirun.pmdb" "$ranks" "$@"
+    replay "$folder/smpirun.pmdb" "$platform" |
+        jq -c --arg program "$1" --argjson ranks "$ranks" --argjson executed "$executed" \
+            '{part: "smpirun", $program, $ranks, seconds, low: .low_seconds, high: .high_seconds, judge: $executed}'
+}
+
+# ---- two ranks ----------------------------------------------------------------------------------
+
+here_ranks() {
+    local ranks=$1 what=$2
+    shift 2
+    say "$1, $ranks ranks on this machine, $what"
+    measure "$folder/here.pmdb" "$ranks" "$@"
+    rm -f "$folder/here.xml"
+    "${alone[@]}" pmodel probe --network --pattern "$folder/here.pmdb" -o "$folder/here.xml" 2>"$folder/errors" ||
+        "${alone[@]}" pmodel probe --network -o "$folder/here.xml"
+    "${alone[@]}" bash "$here/replay.sh" clock "$ranks" "$BUILD/apps/openmpi/$1" "${@:2}" >"$folder/clock"
+    replay "$folder/here.pmdb" "$folder/here.xml" |
+        jq -c --arg program "$1" --arg what "$what" --argjson ranks "$ranks" --slurpfile clock <(jq -R -c 'split(" ") | map(tonumber)' "$folder/clock") '
+            def fastest: min_by(.[0]);
+            {part: "here", $program, $ranks, $what, seconds, low: .low_seconds, high: .high_seconds,
+             judge: ($clock | fastest | .[0]),
+             in_mpi: (([.ranks[] | .communication_seconds + .waiting_seconds] | add / length) / .seconds),
+             judge_in_mpi: ($clock | fastest | .[1] / .[0])}' 2>/dev/null ||
+        die "no figures of $1"
+}
+
+for ranks in 4 8 16; do
+    own_trace "$ranks" cg_mpi 24 10
+    own_trace "$ranks" sweep_mpi 24 2
+    against_smpirun "$ranks" cg_mpi 64 25
+    against_smpirun "$ranks" sweep_mpi 48 5
+done >"$folder/rows"
+{
+    here_ranks 1 even cg_mpi 48 40
+    here_ranks 2 even cg_mpi 48 40
+    here_ranks 2 imbalance cg_mpi 48 40 8
+    here_ranks 1 even sweep_mpi 40 10
+    here_ranks 2 even sweep_mpi 40 10
+    here_ranks 2 imbalance sweep_mpi 40 10 8 3 2 1 8
+} >>"$folder/rows"
+
+jq -s . "$folder/rows" >"$BUILD/replay.json"
+jq -L "$here" 'include "replay"; replay_figures' "$BUILD/replay.json" >"$BUILD/replay_figures.json"
+jq -r -L "$here" --arg cpu "$(cpu_name)" 'include "replay"; replay_page($cpu)' "$BUILD/replay.json" >"$here/../docs/replay.md"
+jq -r '.[] | [.name, .value, .target, .holds] | @tsv' "$BUILD/replay_figures.json"
