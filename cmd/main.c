@@ -39,6 +39,7 @@ static const struct pm_command commands[] = {
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--interval NAMES|FILE|mpi|none]... [--interval-memory]\n"
+     "                  [--sockets NAMES|FILE]...\n"
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--rank-tolerance PERCENT]\n"
      "                  [--no-memory] [--no-communication] [--second-core] [--shared]\n"

@@ -152,10 +152,17 @@ bool pm_add_interval(void *to, char *value, struct pm_error *err) {
     return ok;
 }
 
+static bool add_sockets(void *to, char *value, struct pm_error *err) {
+    return pm_event_choice_add_sockets(to, value, err);
+}
+
 /* Of programs of which nothing was said: all that a program's code is counted by must be alike in
    everything that measures it. */
 static bool add_usual_intervals(struct pm_event_choice *choice, struct pm_error *err) {
-    if (choice->no_intervals || choice->n_intervals)
+    bool was_said = choice->no_intervals;
+    for (size_t i = 0; i < choice->n_interval_names; i++)
+        was_said |= !choice->interval_names[i].on_sockets;
+    if (was_said)
         return true;
     char *path = pm_share_path("mpi.intervals", err);
     bool ok = path && pm_event_choice_add_interval_file(choice, path, PM_INTERVALS_ANY, err);
@@ -195,6 +202,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_ADD("start-at", 0, pm_add_start_at, &copies->events),
         PM_OPTION_ADD("stop-after", 0, pm_add_stop_after, &copies->events),
         PM_OPTION_ADD("interval", 0, pm_add_interval, &copies->events),
+        PM_OPTION_ADD("sockets", 0, add_sockets, &copies->events),
         PM_OPTION_VALUE("timeout", 0, pm_read_count, &request->timeout_seconds),
         PM_OPTION_ACTION("carry", 0, read_carry, request),
         PM_OPTION_FLAG("bytes", 0, &request->bytes),

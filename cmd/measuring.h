@@ -24,7 +24,7 @@ void pm_measuring_free(struct pm_measuring *measuring); /* what it owns */
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { PM_N_MEASURING_OPTIONS = 36 }; /* and the end of the table */
+enum { PM_N_MEASURING_OPTIONS = 37 }; /* and the end of the table */
 /* Fills TABLE with the options that all of them have. */
 void pm_measuring_options(struct pm_measuring *measuring,
                           struct pm_option table[PM_N_MEASURING_OPTIONS]);

@@ -71,7 +71,11 @@
                         n_sequences × u32 and n_nodes × struct pm_raw_trace_node
                         (core/communication/communication.h); numbers of events are those in the
                         thread's section of communication, which stands before it
-     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
+     PM_RAW_SOCKETS     u64 n_lost, then struct pm_raw_socket_traffic, each path, thread and socket
+   once; sockets have numbers from 0 on in the order in which they come, and behind the first row of
+   each stands its text, padded with zeros to PM_RAW_SOCKET_TEXT bytes.  Behind the section of
+   paths; at most one. PM_RAW_NOTE        text, NUL-terminated: something that the user must know
+   about this run
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
    variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks, call
@@ -121,8 +125,19 @@ enum pm_raw_tag {
     PM_RAW_COMMUNICATION = 21,
     PM_RAW_COMMUNICATORS = 22,
     PM_RAW_TRACE = 23,
+    PM_RAW_SOCKETS = 24,
     PM_RAW_REQUESTS = 25,
 };
+
+/* What a thread moved on a socket in one call (core/communication/communication.h). */
+struct pm_raw_socket_traffic {
+    uint32_t path; /* of the section of paths */
+    uint32_t thread;
+    uint32_t socket;
+    uint32_t is_new; /* 1: its text follows */
+    uint64_t sends, receives, bytes_sent, bytes_received;
+};
+enum { PM_RAW_SOCKET_TEXT = 120 };
 
 /* Communication events that are alike: struct pm_event_kind of core/communication/communication.h
    in numbers of the process. */

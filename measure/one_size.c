@@ -91,14 +91,18 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 18 };
+    enum { MOST_OF_PMODEL = 19 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
+    char *sockets = pm_event_choice_sockets(&request->copies.events);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
     if (raw && measured != TIMES && request->checkpoint_seconds)
         own[n++] = pm_sprintf(PM_ENV_CHECKPOINT "=%u", request->checkpoint_seconds);
     if (raw && measured != TIMES && run->session->wrapper)
         own[n++] = pm_strdup(PM_ENV_COMMUNICATION "=1");
+    if (raw && measured != TIMES && sockets)
+        own[n++] = pm_sprintf(PM_ENV_SOCKETS "=%s", sockets);
+    free(sockets);
     if (request->handler)
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && bounds) {

@@ -43,24 +43,41 @@ static bool find_program(struct pm_measure_session *session, char *const *argv,
     return ok;
 }
 
-/* What stands before the MPI library that the program needs, if there is one, and it was built. */
-static void find_wrapper(struct pm_measure_session *session) {
+/* A library beside the runtime. */
+static char *neighbour(const struct pm_measure_session *session, const char *name) {
     const char *runtime = session->request->copies.runtime;
+    return pm_sprintf("%.*slibpmodel-%s.so", (int)(pm_base_name(runtime) - runtime), runtime, name);
+}
+
+/* What stands before the MPI library that the program needs, if there is one, and it was built. */
+static char *mpi_wrapper(struct pm_measure_session *session) {
     const char *name = session->copies.mpi == PM_RAW_OPEN_MPI ? "openmpi"
                        : session->copies.mpi == PM_RAW_MPICH  ? "mpich"
                                                               : NULL;
     if (!name || session->request->no_communication)
-        return;
-    session->wrapper =
-        pm_sprintf("%.*slibpmodel-%s.so", (int)(pm_base_name(runtime) - runtime), runtime, name);
-    if (access(session->wrapper, R_OK) == 0)
-        return;
+        return NULL;
+    char *wrapper = neighbour(session, name);
+    if (access(wrapper, R_OK) == 0)
+        return wrapper;
     pm_progress_say(&session->progress,
                     "communication is not traced: there is no %s (mpicc.%s was "
                     "not there when pmodel was built)",
-                    session->wrapper, name);
-    free(session->wrapper);
-    session->wrapper = NULL;
+                    wrapper, name);
+    free(wrapper);
+    return NULL;
+}
+
+/* With --sockets, what stands before the C library's functions, too. */
+static void find_wrappers(struct pm_measure_session *session) {
+    session->wrapper = mpi_wrapper(session);
+    char *named = pm_event_choice_sockets(&session->request->copies.events);
+    if (named) {
+        char *mpi = session->wrapper, *sockets = neighbour(session, "sockets");
+        session->wrapper = pm_sprintf("%s%s%s", sockets, mpi ? ":" : "", mpi ? mpi : "");
+        free(sockets);
+        free(mpi);
+    }
+    free(named);
 }
 
 /* The program at size AT, and its instrumented copies. */
@@ -74,7 +91,7 @@ static bool prepare_copies(struct pm_measure_session *session, const struct pm_p
               pm_copies_make(&request->copies, session->program, environment, session->work.path,
                              &session->progress, &session->copies, err);
     if (ok)
-        find_wrapper(session);
+        find_wrappers(session);
     pm_free_strings(environment);
     pm_free_strings(argv);
     return ok;

@@ -15,6 +15,11 @@ void pm_settings_add_intervals(char **text, const struct pm_measure_request *req
         const char *name = request->copies.events.intervals[i];
         hash = XXH3_64bits_withSeed(name, strlen(name), hash);
     }
+    char *sockets = pm_event_choice_sockets(&request->copies.events);
+    if (sockets)
+        pm_append(text, "\nsockets %016llx",
+                  (unsigned long long)XXH3_64bits(sockets, strlen(sockets)));
+    free(sockets);
     pm_append(text, "\nintervals %016llx%s", (unsigned long long)hash,
               request->interval_memory ? " with memory" : "");
 }

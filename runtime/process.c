@@ -17,6 +17,7 @@
 #include "runtime/bounds/bounds.h"
 #include "runtime/clock.h"
 #include "runtime/communication/communication.h"
+#include "runtime/sockets/sockets.h"
 #include "runtime/events/events.h"
 #include "runtime/intervals/intervals.h"
 #include "runtime/markers.h"
@@ -128,6 +129,7 @@ void pm_process_forked(void) {
     pm_timers_after_fork();
     pm_checkpoints_after_fork();
     pm_communication_after_fork();
+    pm_sockets_after_fork();
     pm_exits_after_fork();
 }
 
@@ -140,6 +142,7 @@ __attribute__((constructor(101))) static void begin(void) {
     begin_times();
     remember_folder();
     pm_ranks_begin();
+    pm_sockets_begin();
     pm_control_block_detect();
     choose_handler();
     pm_intervals_begin();

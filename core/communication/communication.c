@@ -25,6 +25,10 @@ void pm_communication_free(struct pm_communication *communication) {
         free(communication->traces[i].nodes);
         free(communication->traces[i].sequences);
     }
+    for (size_t i = 0; i < communication->n_sockets; i++)
+        free(communication->sockets[i].text);
+    free(communication->sockets);
+    free(communication->traffic);
     pm_call_paths_free(&communication->paths);
     free(communication->communicators);
     free(communication->requests);
@@ -124,6 +128,11 @@ bool pm_communication_is_valid(const struct pm_communication *communication, str
     for (size_t i = 0; i < communication->n_counts; i++)
         if (!count_is_valid(communication, &communication->counts[i]))
             return pm_fail(err, "communication event %zu is damaged", i);
+    for (size_t i = 0; i < communication->n_traffic; i++)
+        if (communication->traffic[i].socket >= communication->n_sockets ||
+            (communication->traffic[i].path != PM_NO_PATH &&
+             communication->traffic[i].path >= communication->paths.n_sites))
+            return pm_fail(err, "traffic %zu on sockets is damaged", i);
     for (size_t i = 0; i < communication->n_traces; i++)
         if (!pm_trace_is_valid(&communication->traces[i], communication->n_counts))
             return pm_fail(err, "the trace of process %u is damaged",

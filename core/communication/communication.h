@@ -71,13 +71,32 @@ struct pm_trace {
     PM_ARRAY(uint32_t, sequences);         /* where in NODES each of them begins; owned */
 };
 
+/* A socket of a process: its own address and its peer's as text, "127.0.0.1:4000 to 127.0.0.1:80";
+   "unix" where it has none. */
+struct pm_socket {
+    uint32_t process;
+    char *text; /* owned */
+};
+
+/* What a thread moved on a socket while control was inside a routine that `run --sockets` named. */
+struct pm_socket_traffic {
+    uint32_t process, thread;
+    uint32_t path;   /* of the call of that routine */
+    uint32_t socket; /* index in pm_communication.sockets */
+    uint64_t sends,
+        receives; /* calls of the C library, or messages in one call, that moved bytes */
+    uint64_t bytes_sent, bytes_received;
+};
+
 struct pm_communication {
     struct pm_call_paths paths;
     PM_ARRAY(struct pm_communicator, communicators); /* ascending by number */
     PM_ARRAY(struct pm_request_list, requests);      /* the first is empty */
     PM_ARRAY(struct pm_event_count, counts); /* by process, thread, in the order of first events */
     PM_ARRAY(struct pm_trace, traces);       /* by process, thread */
-    uint64_t n_lost; /* events that are not counted, because there was no more room */
+    uint64_t n_lost; /* events and transfers that are not counted, as there was no more room */
+    PM_ARRAY(struct pm_socket, sockets);
+    PM_ARRAY(struct pm_socket_traffic, traffic);
 };
 
 struct pm_communication *pm_communication_new(void);

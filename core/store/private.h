@@ -172,6 +172,12 @@ bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile 
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
 
+/* parallel/sockets.c: PATHS are the store's numbers of COMMUNICATION's. */
+bool pm_store_put_sockets(struct pm_store *store, int64_t run,
+                          const struct pm_communication *communication, const uint32_t *paths,
+                          struct pm_error *err);
+bool pm_store_read_sockets(struct pm_store *store, int64_t run,
+                           struct pm_communication *communication, struct pm_error *err);
 /* parallel/communication.c: that of a run that is about to go. */
 bool pm_store_remove_communication(struct pm_store *store, int64_t run, struct pm_error *err);
 

@@ -63,6 +63,9 @@
      communication_of_run (run INTEGER PRIMARY KEY, lost)
      communicator (run, number, size, made_by TEXT, members BLOB, remote BLOB)
      request_list (run, id, numbers BLOB)
+     socket (run, number, process, text TEXT)
+     socket_traffic (run, process, thread, path, socket, sends, receives, bytes_sent,
+       bytes_received) of runs with --sockets
      communication (run, id, process, thread, path, operation TEXT, partner, source, communicator,
                 tag, source_tag, bytes_sent, bytes_received, requests, n)
      trace     (run, process, thread, events, lost, data BLOB)

@@ -41,6 +41,7 @@ struct pm_interval_names {
         PM_INTERVALS_ONE,  /* of one of them */
         PM_INTERVALS_ANY,  /* they need not be called at all */
     } need;
+    bool on_sockets; /* traffic on sockets is counted in their calls (--sockets) */
 };
 
 struct pm_event_choice {
@@ -59,6 +60,11 @@ void pm_event_choice_add(struct pm_event_choice *choice, const char *name, uint8
    them must be. */
 bool pm_event_choice_add_intervals(struct pm_event_choice *choice, const char *value,
                                    struct pm_error *err);
+/* Likewise, and traffic on sockets is counted in their calls. */
+bool pm_event_choice_add_sockets(struct pm_event_choice *choice, const char *value,
+                                 struct pm_error *err);
+/* The names and patterns of those, a line each; NULL: there are none.  Owned by the caller. */
+char *pm_event_choice_sockets(const struct pm_event_choice *choice);
 /* The same of the file PATH. */
 bool pm_event_choice_add_interval_file(struct pm_event_choice *choice, const char *path,
                                        enum pm_interval_need need, struct pm_error *err);

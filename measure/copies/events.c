@@ -65,7 +65,25 @@ bool pm_event_choice_add_intervals(struct pm_event_choice *choice, const char *v
     }
     names->n = choice->n_intervals - names->first;
     free(copy);
-    return names->n > 0 || pm_fail(err, "--interval takes names of routines, not nothing");
+    return names->n > 0 ||
+           pm_fail(err, "--interval and --sockets take names of routines, not nothing");
+}
+
+bool pm_event_choice_add_sockets(struct pm_event_choice *choice, const char *value,
+                                 struct pm_error *err) {
+    if (!pm_event_choice_add_intervals(choice, value, err))
+        return false;
+    return choice->interval_names[choice->n_interval_names - 1].on_sockets = true;
+}
+
+char *pm_event_choice_sockets(const struct pm_event_choice *choice) {
+    char *text = NULL;
+    for (size_t i = 0; i < choice->n_interval_names; i++) {
+        const struct pm_interval_names *names = &choice->interval_names[i];
+        for (size_t k = 0; k < names->n && names->on_sockets; k++)
+            pm_append(&text, "%s%s", text ? "\n" : "", choice->intervals[names->first + k]);
+    }
+    return text;
 }
 
 bool pm_event_choice_ends_intervals(const struct pm_event_choice *choice) {
@@ -77,16 +95,17 @@ bool pm_event_choice_ends_intervals(const struct pm_event_choice *choice) {
 
 static bool check_intervals(const struct pm_event_choice *choice,
                             const struct pm_interval_names *names, struct pm_error *err) {
+    const char *option = names->on_sockets ? "--sockets" : "--interval";
     size_t n_found = 0;
     for (size_t i = names->first; i < names->first + names->n; i++) {
         bool found = choice->interval_found && choice->interval_found[i];
         if (!found && names->need == PM_INTERVALS_EACH)
-            return pm_fail(err, "--interval %s: the program calls no routine of this name",
+            return pm_fail(err, "%s %s: the program calls no routine of this name", option,
                            choice->intervals[i]);
         n_found += found;
     }
     return n_found || names->need != PM_INTERVALS_ONE ||
-           pm_fail(err, "--interval %s: the program calls none of the routines that it names",
+           pm_fail(err, "%s %s: the program calls none of the routines that it names", option,
                    names->file);
 }
 

@@ -157,17 +157,39 @@ static bool add_thread(struct pm_communication *all, const struct pm_raw_communi
     return pm_trace_is_valid(trace, all->n_counts);
 }
 
+static void add_sockets(struct pm_communication *all, const struct pm_raw *raw,
+                        const struct numbers *numbers, uint32_t process) {
+    uint32_t first = (uint32_t)all->n_sockets;
+    all->n_lost += raw->n_lost_transfers;
+    for (size_t i = 0; i < raw->n_sockets; i++)
+        *PM_PUSH(all, sockets) = (struct pm_socket){process, pm_strdup(raw->sockets[i])};
+    for (size_t i = 0; i < raw->n_socket_traffic; i++) {
+        const struct pm_raw_socket_traffic *from = &raw->socket_traffic[i];
+        *PM_PUSH(all, traffic) = (struct pm_socket_traffic){
+            .process = process,
+            .thread = from->thread,
+            .path = numbers->paths[from->path],
+            .socket = first + from->socket,
+            .sends = from->sends,
+            .receives = from->receives,
+            .bytes_sent = from->bytes_sent,
+            .bytes_received = from->bytes_received,
+        };
+    }
+}
+
 bool pm_ingest_communication(struct pm_communication_sums *sums, const struct pm_raw *raw,
                              const struct pm_module_place *const *places, uint32_t process,
                              const char *path, struct pm_error *err) {
     bool ok = true;
-    if (!raw->has_communication)
+    if (!raw->has_communication && !raw->has_sockets)
         return true;
     struct numbers numbers = {pm_ingest_paths(&sums->all->paths, raw, places),
                               take_communicators(sums, raw), take_requests(sums, raw)};
     sums->was_traced = true;
     for (size_t i = 0; i < raw->n_communication && ok; i++)
         ok = add_thread(sums->all, &raw->communication[i], &numbers, process);
+    add_sockets(sums->all, raw, &numbers, process);
     free(numbers.paths);
     free(numbers.communicators);
     free(numbers.requests);
@@ -179,6 +201,8 @@ void pm_communication_of_other_build(struct pm_communication *communication, cha
     pm_call_paths_free(&communication->paths);
     for (size_t i = 0; i < communication->n_counts; i++)
         communication->counts[i].kind.path = PM_NO_PATH;
+    for (size_t i = 0; i < communication->n_traffic; i++)
+        communication->traffic[i].path = PM_NO_PATH;
     pm_add_note(notes, "call paths of communication are not kept: they are of another build than "
                        "the store's");
 }
@@ -190,8 +214,9 @@ static void add_notes(const struct pm_communication *all, char **notes) {
     for (size_t i = 0; i < all->n_traces; i++)
         n_cut += all->traces[i].n_lost;
     if (all->n_lost)
-        note = pm_sprintf("%llu communication events are not counted: there were too many kinds",
-                          (unsigned long long)all->n_lost);
+        note = pm_sprintf(
+            "%llu communication events are not counted: there were too many kinds, or sockets",
+            (unsigned long long)all->n_lost);
     else if (n_cut)
         note = pm_sprintf("%llu communication events are counted, but not in the traces, which "
                           "became too long",

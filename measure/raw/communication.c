@@ -1,5 +1,6 @@
 /* Reads communication of a raw file. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mpi_operations/mpi_operations.h"
 #include "measure/raw/sections.h"
@@ -95,6 +96,30 @@ bool pm_raw_read_trace(struct pm_raw *raw, struct pm_reader *in) {
     return !in->fault;
 }
 
+/* A text is what stands before its first zero byte, of which there is one. */
+static bool take_socket(struct pm_raw *raw, struct pm_reader *in) {
+    const char *text = pm_take(in, PM_RAW_SOCKET_TEXT);
+    if (!text || !memchr(text, 0, PM_RAW_SOCKET_TEXT))
+        return false;
+    *PM_PUSH(raw, sockets) = pm_strdup(text);
+    return true;
+}
+
+bool pm_raw_read_sockets(struct pm_raw *raw, struct pm_reader *in) {
+    if (raw->has_sockets)
+        return false;
+    raw->has_sockets = true;
+    raw->n_lost_transfers = pm_take_unsigned(in, 8);
+    while (!in->fault && pm_bytes_left(in) >= sizeof(struct pm_raw_socket_traffic)) {
+        struct pm_raw_socket_traffic *traffic = PM_PUSH(raw, socket_traffic);
+        pm_take_into(in, traffic, sizeof *traffic);
+        if (traffic->path == 0 || traffic->path >= raw->n_paths || traffic->is_new > 1 ||
+            (traffic->is_new && !take_socket(raw, in)) || traffic->socket >= raw->n_sockets)
+            return false;
+    }
+    return !in->fault;
+}
+
 void pm_raw_free_communication(struct pm_raw *raw) {
     for (size_t i = 0; i < raw->n_communicators; i++) {
         free(raw->communicators[i].members);
@@ -107,6 +132,10 @@ void pm_raw_free_communication(struct pm_raw *raw) {
         free(raw->communication[i].sequences);
         free(raw->communication[i].nodes);
     }
+    for (size_t i = 0; i < raw->n_sockets; i++)
+        free(raw->sockets[i]);
+    free(raw->sockets);
+    free(raw->socket_traffic);
     free(raw->communicators);
     free(raw->requests);
     free(raw->communication);

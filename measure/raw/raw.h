@@ -165,6 +165,10 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_communicator, communicators);
     PM_ARRAY(struct pm_raw_request_list, requests); /* the first one is empty, or there are none */
     PM_ARRAY(struct pm_raw_communication, communication);
+    bool has_sockets; /* traffic on sockets was wanted */
+    uint64_t n_lost_transfers;
+    PM_ARRAY(char *, sockets); /* texts; owned */
+    PM_ARRAY(struct pm_raw_socket_traffic, socket_traffic);
     PM_ARRAY(struct pm_raw_skipped, skipped); /* at most one a thread */
     struct pm_raw_rank rank;                  /* size 0: it is none */
     PM_ARRAY(struct pm_raw_strides, strides);

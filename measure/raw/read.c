@@ -522,6 +522,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
     case PM_RAW_TRACE:
         valid = pm_raw_read_trace(raw, &in);
         break;
+    case PM_RAW_SOCKETS:
+        valid = pm_raw_read_sockets(raw, &in);
+        break;
     case PM_RAW_NOTE:
         valid = read_note(raw, &in);
         break;

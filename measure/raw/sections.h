@@ -20,6 +20,7 @@ bool pm_raw_read_communicators(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_requests(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_communication(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_trace(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_sockets(struct pm_raw *raw, struct pm_reader *in);
 void pm_raw_free_communication(struct pm_raw *raw);
 
 #endif

@@ -208,6 +208,35 @@ static int by_bytes(const void *left, const void *right) {
     return PM_COMPARE(a->kind.path, b->kind.path);
 }
 
+/* Sockets whose text is the same are one row of a call. */
+static void add_traffic(struct event_rows *to, const struct pm_communication_report *report,
+                        const struct pm_socket_traffic *traffic) {
+    const char *text = report->communication->sockets[traffic->socket].text;
+    uint32_t rank = rank_of(report, traffic->process);
+    struct event_row *row = NULL;
+    if (report->rank != PM_NONE && rank != report->rank)
+        return;
+    for (size_t i = 0; i < to->n_rows && !row; i++)
+        if (to->rows[i].to && strcmp(to->rows[i].to, text) == 0 &&
+            report->calls[to->rows[i].kind.path] == report->calls[traffic->path] &&
+            (!report->by_rank || to->rows[i].rank == rank))
+            row = &to->rows[i];
+    if (!row) {
+        row = PM_PUSH(to, rows);
+        *row = (struct event_row){.rank = report->by_rank ? rank : PM_NONE,
+                                  .kind = {.path = traffic->path, .communicator = PM_NONE},
+                                  .to = pm_strdup(text),
+                                  .operation = "socket",
+                                  .tag = NAN,
+                                  .last_rank = PM_NONE};
+    }
+    row->events += (double)(traffic->sends + traffic->receives);
+    row->sent += (double)traffic->bytes_sent;
+    row->received += (double)traffic->bytes_received;
+    row->n_ranks += (rank == PM_NONE && row->n_ranks == 0) || row->last_rank != rank;
+    row->last_rank = rank;
+}
+
 static struct event_rows make_rows(const struct pm_communication_report *report) {
     const struct pm_communication *of = report->communication;
     struct event_rows rows = {0};
@@ -216,16 +245,20 @@ static struct event_rows make_rows(const struct pm_communication_report *report)
         if (!is_done[i] && is_shown(report, &of->counts[i]))
             add_call(&rows, report, i, is_done);
     free(is_done);
+    for (size_t i = 0; i < of->n_traffic; i++)
+        add_traffic(&rows, report, &of->traffic[i]);
     PM_SORT(rows.rows, rows.n_rows, by_bytes);
     for (size_t i = 0; i < rows.n_rows; i++) {
         struct event_row *row = &rows.rows[i];
         row->call = pm_strdup(report->names[row->kind.path]);
         row->path = pm_call_path_text(report->structure, &of->paths, row->kind.path);
+        row->communicator = communicator_text(of, row->kind.communicator);
+        row->mean = (row->sent + row->received) / row->events;
+        if (row->to) /* on a socket */
+            continue;
         row->operation = pm_operation_name(row->kind.operation);
         row->to = partner_text(row->naming, row->partner, row->kind.partner, row->last_rank);
         row->from = partner_text(row->naming, row->source, row->kind.source, row->last_rank);
-        row->communicator = communicator_text(of, row->kind.communicator);
-        row->mean = (row->sent + row->received) / row->events;
         if (*row->from) { /* of a call that exchanges both are the partner */
             char *both = pm_sprintf("%s, %s", row->to, row->from);
             free(row->to);

@@ -34,6 +34,7 @@ static struct node *nodes; /* [MOST_PATHS], number 0 is no path */
 static uint32_t *slots;    /* [N_SLOTS] numbers; 0: free */
 static char *texts;        /* [TEXT_BYTES], from byte 1 on */
 static uint32_t n_nodes, n_text_bytes;
+static uint32_t n_written; /* nodes, in the last section */
 
 /* Memory at the pointer at PLACE, which another thread may be making, too. */
 static void *make(void *place, size_t bytes) {
@@ -100,6 +101,11 @@ void pm_call_path_set_callee(uint32_t path, const char *name) {
     memcpy(texts + at, name, length);
     __atomic_compare_exchange_n(&nodes[path].callee, &none, at, false, __ATOMIC_RELEASE,
                                 __ATOMIC_RELAXED);
+}
+
+const char *pm_call_path_callee(uint32_t path) {
+    uint32_t callee = __atomic_load_n(&nodes[path].callee, __ATOMIC_ACQUIRE);
+    return callee ? texts + callee : NULL;
 }
 
 struct pm_path_call pm_call_path_last(uint32_t path) {
@@ -185,6 +191,7 @@ uint32_t pm_call_path_here(const struct pm_call_frame *from, bool *was_lost) {
 
 void pm_call_paths_write(struct pm_raw_builder *builder) {
     uint32_t n = __atomic_load_n(&n_nodes, __ATOMIC_ACQUIRE);
+    n_written = n;
     if (n == 0)
         return;
     pm_raw_section_begin(builder, PM_RAW_PATHS);
@@ -195,9 +202,10 @@ void pm_call_paths_write(struct pm_raw_builder *builder) {
         pm_raw_add(builder, &site, sizeof site);
     }
     for (uint32_t i = 1; i <= n; i++) {
-        uint32_t callee = __atomic_load_n(&nodes[i].callee, __ATOMIC_ACQUIRE);
-        const char *name = callee ? texts + callee : "";
-        pm_raw_add(builder, name, strlen(name) + 1);
+        const char *name = pm_call_path_callee(i);
+        pm_raw_add(builder, name ? name : "", name ? strlen(name) + 1 : 1);
     }
     pm_raw_section_end(builder);
 }
+
+bool pm_call_path_is_written(uint32_t path) { return path <= n_written; }

@@ -27,6 +27,9 @@ uint32_t pm_call_path_here(const struct pm_call_frame *from, bool *was_lost);
    one told is kept. */
 void pm_call_path_set_callee(uint32_t path, const char *name);
 
+/* What was told; NULL: nothing was. */
+const char *pm_call_path_callee(uint32_t path);
+
 /* The path around PATH's last call, and that call: the ordinal of its module in pm_modules and the
    link-time address in its old text that it returns to. */
 struct pm_path_call {
@@ -37,5 +40,7 @@ struct pm_path_call pm_call_path_last(uint32_t path);
 
 /* The section PM_RAW_PATHS, if there are any. */
 void pm_call_paths_write(struct pm_raw_builder *builder);
+/* Was PATH there when the section was last written? */
+bool pm_call_path_is_written(uint32_t path);
 
 #endif

@@ -8,6 +8,7 @@
 #include "runtime/bounds/bounds.h"
 #include "runtime/call_paths/call_paths.h"
 #include "runtime/communication/communication.h"
+#include "runtime/sockets/sockets.h"
 #include "runtime/intervals/intervals.h"
 #include "runtime/modules.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
@@ -392,5 +393,6 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
     pm_call_paths_write(builder);
     pm_intervals_write(builder);
     pm_communication_add(builder);
+    pm_sockets_add(builder);
     add_notes(builder);
 }

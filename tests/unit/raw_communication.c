@@ -22,6 +22,7 @@ struct content {
     struct pm_raw_event event;
     uint64_t thread, second_thread; /* of communication, and of its trace */
     uint32_t n_sequences, n_nodes;
+    uint32_t n_socket_rows; /* of a path that is not there */
 };
 static const struct content usual = {
     .made_by = PM_MPI_Comm_split,
@@ -70,6 +71,15 @@ static void add_file(struct pm_raw_builder *builder, const struct content *conte
     pm_raw_add(builder, sequences, sizeof sequences);
     pm_raw_add(builder, nodes, sizeof nodes);
     pm_raw_section_end(builder);
+    pm_raw_section_begin(builder, PM_RAW_SOCKETS);
+    pm_raw_add_u64(builder, 6);
+    for (uint32_t i = 0; i < content->n_socket_rows; i++) {
+        const struct pm_raw_socket_traffic traffic = {.path = i, .is_new = 1};
+        const char text[PM_RAW_SOCKET_TEXT] = "unix";
+        pm_raw_add(builder, &traffic, sizeof traffic);
+        pm_raw_add(builder, text, sizeof text);
+    }
+    pm_raw_section_end(builder);
 }
 
 /* As pm_raw_save completes a file. */
@@ -103,6 +113,8 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(of->n_traced, 5);
     assert_int_equal(of->n_sequences, 2);
     assert_int_equal(of->nodes[1].times, 5);
+    assert_true(raw->has_sockets);
+    assert_int_equal(raw->n_lost_transfers, 6);
     pm_raw_free(raw);
 }
 
@@ -136,6 +148,7 @@ static void what_cannot_be_is_refused(void **state) {
     REFUSED(n_sequences, 0);
     REFUSED(n_sequences, UINT32_MAX);
     REFUSED(n_nodes, 3);
+    REFUSED(n_socket_rows, 1); /* of path 0, which is none */
 #undef REFUSED
 }
 

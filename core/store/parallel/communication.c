@@ -15,10 +15,16 @@ static const char schema[] =
     " communicator INTEGER, tag INTEGER, source_tag INTEGER, bytes_sent INTEGER,"
     " bytes_received INTEGER, requests INTEGER, n INTEGER, PRIMARY KEY (run, id)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS trace (run INTEGER, process INTEGER, thread INTEGER,"
-    " events INTEGER, lost INTEGER, data BLOB, PRIMARY KEY (run, process, thread)) WITHOUT ROWID;";
+    " events INTEGER, lost INTEGER, data BLOB, PRIMARY KEY (run, process, thread)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS socket (run INTEGER, number INTEGER, process INTEGER, text TEXT,"
+    " PRIMARY KEY (run, number)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS socket_traffic (run INTEGER, process INTEGER, thread INTEGER,"
+    " path INTEGER, socket INTEGER, sends INTEGER, receives INTEGER, bytes_sent INTEGER,"
+    " bytes_received INTEGER, PRIMARY KEY (run, process, thread, path, socket)) WITHOUT ROWID;";
 
 static const char *const tables[] = {"communication_of_run", "communicator", "request_list",
-                                     "communication", "trace"};
+                                     "communication",        "trace",        "socket",
+                                     "socket_traffic"};
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
 bool pm_store_remove_communication(struct pm_store *store, int64_t run, struct pm_error *err) {
@@ -128,6 +134,7 @@ static bool put_counts(struct pm_store *store, int64_t run, const struct pm_stru
         ok = pm_store_step(store, s, err);
     }
     sqlite3_finalize(s);
+    ok = ok && pm_store_put_sockets(store, run, of, paths, err);
     free(paths);
     return ok;
 }
@@ -307,7 +314,8 @@ static bool read_all(struct pm_store *store, int64_t run, struct pm_communicatio
            read_rows(store,
                      "SELECT process, thread, events, lost, data FROM trace WHERE run = ?"
                      " ORDER BY process, thread",
-                     run, to, add_trace, err);
+                     run, to, add_trace, err) &&
+           pm_store_read_sockets(store, run, to, err);
 }
 
 bool pm_store_has_communication(struct pm_store *store, const struct pm_parameters *parameters,
