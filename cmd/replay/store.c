@@ -7,7 +7,6 @@
 #include "cmd/predicting/predicting.h"
 #include "cmd/replay/private.h"
 #include "core/store/store.h"
-#include "sched/replay/sizes/sizes.h"
 #include "sched/signature/signature.h"
 
 /* Notes that a hundredth of the computation hangs by. */
@@ -52,7 +51,7 @@ static double *find_rank_seconds(const struct sources *s, const struct pm_profil
 
 /* What ranks said and when they computed in the run AT.  *FOUND: there is communication. */
 static bool read_run(const struct sources *s, const struct pm_parameters *at,
-                     const struct pm_computation *computation, struct pm_sized_run *run,
+                     const struct pm_computation *computation, struct pm_parallel_run *run,
                      bool *found, struct pm_error *err) {
     struct pm_store *store = s->predicted->store;
     run->at = *at;
@@ -74,7 +73,7 @@ static bool read_run(const struct sources *s, const struct pm_parameters *at,
     return ok;
 }
 
-static bool add_actions(struct sources *s, const struct pm_sized_run *run,
+static bool add_actions(struct sources *s, const struct pm_parallel_run *run,
                         const double *rank_seconds, struct pm_error *err) {
     const struct pm_run_to_replay to_replay = {s->predicted->program.structure, run->communication,
                                                &run->ranks, &run->times, rank_seconds};
@@ -86,7 +85,7 @@ static bool use_run(struct sources *s, struct pm_error *err) {
     const struct pm_profile *profile = s->predicted->found.profile;
     struct pm_computation computation =
         pm_computation_of(s->predicted->program.structure, profile, s->predicted->predictions[0]);
-    struct pm_sized_run run = {0};
+    struct pm_parallel_run run = {0};
     bool found;
     bool ok = read_run(s, &profile->parameters, &computation, &run, &found, err);
     if (ok && !found)
@@ -95,7 +94,7 @@ static bool use_run(struct sources *s, struct pm_error *err) {
     double *rank_seconds = ok ? find_rank_seconds(s, profile, &computation, &run.ranks, err) : NULL;
     ok = rank_seconds && add_actions(s, &run, rank_seconds, err);
     free(rank_seconds);
-    pm_sized_run_free(&run);
+    pm_parallel_run_free(&run);
     pm_computation_free(&computation);
     return ok;
 }
@@ -112,7 +111,7 @@ static struct pm_rank_grid read_grid(char *text) {
 
 /* A measured run with its computation on the machine. */
 static bool read_measured(struct sources *s, const struct pm_parameters *at,
-                          struct pm_sized_run *run, bool *found, struct pm_error *err) {
+                          struct pm_parallel_run *run, bool *found, struct pm_error *err) {
     const struct pm_replay_options *request = s->replaying->request;
     struct pm_program *program = &s->predicted->program;
     struct pm_profiles_at profiles = {0};
@@ -144,40 +143,56 @@ static void scale_computation(struct pm_actions *actions, double seconds) {
             actions->ranks[r].actions[i].work *= seconds / sum;
 }
 
-static bool use_models(struct sources *s, struct pm_error *err) {
-    struct pm_program *program = &s->predicted->program;
-    char *names = pm_strdup(s->replaying->request->grid ? s->replaying->request->grid : "p");
-    const struct pm_rank_grid grid = read_grid(names);
-    struct pm_sized_run *runs = pm_alloc(program->n_runs, sizeof *runs), to = {0};
-    size_t n = 0;
-    bool ok = true, found;
-    for (size_t r = 0; ok && r < program->n_runs; r++) {
+/* All runs that sizes which never ran can be made from, once. */
+static bool read_all_measured(struct sources *s, struct pm_measured_runs *measured,
+                              struct pm_error *err) {
+    const struct pm_program *program = &s->predicted->program;
+    if (measured->runs)
+        return true;
+    measured->runs = pm_alloc(program->n_runs, sizeof *measured->runs);
+    for (size_t r = 0; r < program->n_runs; r++) {
+        struct pm_parallel_run *run = &measured->runs[measured->n];
+        bool found;
         if (!program->is_whole[r])
             continue;
-        ok = read_measured(s, &program->runs[r], &runs[n], &found, err);
-        if (ok && found && runs[n].times.n_rows > 0)
-            n++;
+        if (!read_measured(s, &program->runs[r], run, &found, err))
+            return false;
+        if (found && run->times.n_rows > 0)
+            measured->n++;
         else
-            pm_sized_run_free(&runs[n]);
+            pm_parallel_run_free(run);
     }
-    if (ok && n == 0)
-        ok = pm_fail(err, "no run has communication and intervals, which sizes that never ran are "
-                          "made from");
-    to.at = s->predicted->found.profile->parameters;
-    ok = ok && pm_extrapolate_run(runs, n, &grid, program->models, &to, err) &&
-         add_actions(s, &to, NULL, err);
+    return measured->n > 0 ||
+           pm_fail(err, "no run has communication and intervals, which sizes that never ran are "
+                        "made from");
+}
+
+void pm_measured_runs_free(struct pm_measured_runs *measured) {
+    for (size_t k = 0; k < measured->n; k++)
+        pm_parallel_run_free(&measured->runs[k]);
+    free(measured->runs);
+    *measured = (struct pm_measured_runs){0};
+}
+
+static bool use_models(struct sources *s, struct pm_error *err) {
+    const struct pm_program *program = &s->predicted->program;
+    struct pm_measured_runs *measured = s->replaying->measured;
+    char *names = pm_strdup(s->replaying->request->grid ? s->replaying->request->grid : "p");
+    const struct pm_rank_grid grid = read_grid(names);
+    struct pm_parallel_run to = {.at = s->predicted->found.profile->parameters};
+    bool ok = read_all_measured(s, measured, err) &&
+              pm_extrapolate_run(measured->runs, measured->n, &grid, program->models, &to, err) &&
+              add_actions(s, &to, NULL, err);
     if (ok) {
         scale_computation(&s->replaying->actions, s->predicted->predictions[0]->seconds);
         add_note(
             s->replaying,
             pm_sprintf("This size was not measured: loops, bytes and computation of each rank "
                        "are models of %zu runs%s.",
-                       n, s->predicted->found.profile->extrapolation > 1 ? ", beyond these" : ""));
+                       measured->n,
+                       s->predicted->found.profile->extrapolation > 1 ? ", beyond these" : ""));
     }
-    for (size_t k = 0; k < n; k++)
-        pm_sized_run_free(&runs[k]);
-    pm_sized_run_free(&to);
-    free(runs);
+    pm_parallel_run_free(&to);
     free(names);
     return ok;
 }
@@ -255,7 +270,7 @@ bool pm_actions_of_store(struct pm_replaying *r, struct pm_error *err) {
         machines[1] = request->against.machines[0];
         on.n_machines = 2;
     }
-    struct pm_predicting predicting = {request->store_path, &request->at, &on, &request->predict,
+    struct pm_predicting predicting = {request->store_path, r->size, &on, &request->predict,
                                        request->interpolate};
     struct pm_predicted predicted = {0};
     struct sources sources = {.replaying = r, .predicted = &predicted};

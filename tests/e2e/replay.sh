@@ -66,6 +66,13 @@ check "they say the same" bash -c 'for r in 0 1 2 3 4 5; do
     cmp <(grep -v compute never/rank-$r) <(grep -v compute ran/rank-$r) || exit 1; done'
 work() { awk '$2 == "compute" { s += $3 } END { print s }' "$1"/rank-*; }
 near "and compute about as much" "$(work never)" "$(work ran)" 25
+check "strong scaling" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P N=14 -P p=3,6 --format json >scaling.json &&
+    jq -e ".scaling == \"strong\" and (.points | length) == 2 and .points[0].efficiency == 1 and
+        .points[1].ranks == 6 and .points[1].share_in_mpi > .points[0].share_in_mpi" scaling.json'
+check "weak scaling" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P p=3,6 -P N=4*p --format csv >scaling.csv &&
+    [ "$(wc -l <scaling.csv)" = 3 ]'
+check "scaling is drawn" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P N=14 -P p=3,6 --format svg >scaling.svg &&
+    xmllint --noout scaling.svg'
 expect_error "a grid that is none" 2 'ranks, but the grid has .*--grid' pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node --grid N -P N=14,p=6
 expect_error "ranks at a position that no run has" 2 'ranks that are alone along p are in no run' \
     pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node -P N=14,p=1
