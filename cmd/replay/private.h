@@ -19,7 +19,7 @@ struct pm_replay_options {
 
 /* Runs of a store that sizes which never ran are made from; none until they are asked for. */
 struct pm_measured_runs {
-    struct pm_parallel_run *runs; /* owned */
+    struct pm_traced_run *runs; /* owned */
     size_t n;
 };
 void pm_measured_runs_free(struct pm_measured_runs *measured); /* what it owns */

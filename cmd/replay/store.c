@@ -51,7 +51,7 @@ static double *find_rank_seconds(const struct sources *s, const struct pm_profil
 
 /* What ranks said and when they computed in the run AT.  *FOUND: there is communication. */
 static bool read_run(const struct sources *s, const struct pm_parameters *at,
-                     const struct pm_computation *computation, struct pm_parallel_run *run,
+                     const struct pm_computation *computation, struct pm_traced_run *run,
                      bool *found, struct pm_error *err) {
     struct pm_store *store = s->predicted->store;
     run->at = *at;
@@ -73,7 +73,7 @@ static bool read_run(const struct sources *s, const struct pm_parameters *at,
     return ok;
 }
 
-static bool add_actions(struct sources *s, const struct pm_parallel_run *run,
+static bool add_actions(struct sources *s, const struct pm_traced_run *run,
                         const double *rank_seconds, struct pm_error *err) {
     const struct pm_run_to_replay to_replay = {s->predicted->program.structure, run->communication,
                                                &run->ranks, &run->times, rank_seconds};
@@ -85,7 +85,7 @@ static bool use_run(struct sources *s, struct pm_error *err) {
     const struct pm_profile *profile = s->predicted->found.profile;
     struct pm_computation computation =
         pm_computation_of(s->predicted->program.structure, profile, s->predicted->predictions[0]);
-    struct pm_parallel_run run = {0};
+    struct pm_traced_run run = {0};
     bool found;
     bool ok = read_run(s, &profile->parameters, &computation, &run, &found, err);
     if (ok && !found)
@@ -94,7 +94,7 @@ static bool use_run(struct sources *s, struct pm_error *err) {
     double *rank_seconds = ok ? find_rank_seconds(s, profile, &computation, &run.ranks, err) : NULL;
     ok = rank_seconds && add_actions(s, &run, rank_seconds, err);
     free(rank_seconds);
-    pm_parallel_run_free(&run);
+    pm_traced_run_free(&run);
     pm_computation_free(&computation);
     return ok;
 }
@@ -111,7 +111,7 @@ static struct pm_rank_grid read_grid(char *text) {
 
 /* A measured run with its computation on the machine. */
 static bool read_measured(struct sources *s, const struct pm_parameters *at,
-                          struct pm_parallel_run *run, bool *found, struct pm_error *err) {
+                          struct pm_traced_run *run, bool *found, struct pm_error *err) {
     const struct pm_replay_options *request = s->replaying->request;
     struct pm_program *program = &s->predicted->program;
     struct pm_profiles_at profiles = {0};
@@ -151,7 +151,7 @@ static bool read_all_measured(struct sources *s, struct pm_measured_runs *measur
         return true;
     measured->runs = pm_alloc(program->n_runs, sizeof *measured->runs);
     for (size_t r = 0; r < program->n_runs; r++) {
-        struct pm_parallel_run *run = &measured->runs[measured->n];
+        struct pm_traced_run *run = &measured->runs[measured->n];
         bool found;
         if (!program->is_whole[r])
             continue;
@@ -160,7 +160,7 @@ static bool read_all_measured(struct sources *s, struct pm_measured_runs *measur
         if (found && run->times.n_rows > 0)
             measured->n++;
         else
-            pm_parallel_run_free(run);
+            pm_traced_run_free(run);
     }
     return measured->n > 0 ||
            pm_fail(err, "no run has communication and intervals, which sizes that never ran are "
@@ -169,7 +169,7 @@ static bool read_all_measured(struct sources *s, struct pm_measured_runs *measur
 
 void pm_measured_runs_free(struct pm_measured_runs *measured) {
     for (size_t k = 0; k < measured->n; k++)
-        pm_parallel_run_free(&measured->runs[k]);
+        pm_traced_run_free(&measured->runs[k]);
     free(measured->runs);
     *measured = (struct pm_measured_runs){0};
 }
@@ -179,7 +179,7 @@ static bool use_models(struct sources *s, struct pm_error *err) {
     struct pm_measured_runs *measured = s->replaying->measured;
     char *names = pm_strdup(s->replaying->request->grid ? s->replaying->request->grid : "p");
     const struct pm_rank_grid grid = read_grid(names);
-    struct pm_parallel_run to = {.at = s->predicted->found.profile->parameters};
+    struct pm_traced_run to = {.at = s->predicted->found.profile->parameters};
     bool ok = read_all_measured(s, measured, err) &&
               pm_extrapolate_run(measured->runs, measured->n, &grid, program->models, &to, err) &&
               add_actions(s, &to, NULL, err);
@@ -192,7 +192,7 @@ static bool use_models(struct sources *s, struct pm_error *err) {
                        measured->n,
                        s->predicted->found.profile->extrapolation > 1 ? ", beyond these" : ""));
     }
-    pm_parallel_run_free(&to);
+    pm_traced_run_free(&to);
     free(names);
     return ok;
 }

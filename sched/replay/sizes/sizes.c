@@ -44,21 +44,21 @@ struct position {
 };
 
 struct extrapolation {
-    const struct pm_parallel_run *runs;
+    const struct pm_traced_run *runs;
     size_t n_runs;
     const struct pm_rank_grid *grid;
     const struct pm_model_set *models;
     struct pm_extents *of_runs; /* owned */
     struct pm_extents there;
-    struct pm_parallel_run *to;
+    struct pm_traced_run *to;
     PM_ARRAY(struct position, positions);
 };
 
-void pm_parallel_run_free(struct pm_parallel_run *run) {
+void pm_traced_run_free(struct pm_traced_run *run) {
     pm_communication_free(run->communication);
     pm_ranks_free(&run->ranks);
     free(run->times.rows);
-    *run = (struct pm_parallel_run){0};
+    *run = (struct pm_traced_run){0};
 }
 
 static bool fail_at(const struct extrapolation *x, const struct position *position, const char *why,
@@ -81,20 +81,20 @@ static const struct pm_trace *trace_of(const struct pm_communication *communicat
 
 static bool is_loop(const struct pm_trace_node *node) { return node->times > 0; }
 
-static const struct pm_event_kind *kind_at(const struct pm_parallel_run *run,
+static const struct pm_event_kind *kind_at(const struct pm_traced_run *run,
                                            const struct pm_trace_node *node) {
     return &run->communication->counts[node->item].kind;
 }
 
 /* Both paths in the numbers of what comes out. */
-static bool same_path(const struct extrapolation *x, const struct pm_parallel_run *a,
-                      uint32_t path_a, const struct pm_parallel_run *b, uint32_t path_b) {
+static bool same_path(const struct extrapolation *x, const struct pm_traced_run *a, uint32_t path_a,
+                      const struct pm_traced_run *b, uint32_t path_b) {
     struct pm_call_paths *paths = &x->to->communication->paths;
     return pm_call_paths_copy(paths, &a->communication->paths, path_a) ==
            pm_call_paths_copy(paths, &b->communication->paths, path_b);
 }
 
-static size_t place_of_communicator(const struct pm_parallel_run *run, uint32_t number) {
+static size_t place_of_communicator(const struct pm_traced_run *run, uint32_t number) {
     size_t i = 0;
     while (i < run->communication->n_communicators &&
            run->communication->communicators[i].number != number)
@@ -102,8 +102,8 @@ static size_t place_of_communicator(const struct pm_parallel_run *run, uint32_t 
     return i;
 }
 
-static bool same_requests(const struct pm_parallel_run *a, uint32_t list_a,
-                          const struct pm_parallel_run *b, uint32_t list_b) {
+static bool same_requests(const struct pm_traced_run *a, uint32_t list_a,
+                          const struct pm_traced_run *b, uint32_t list_b) {
     const struct pm_request_list *one = &a->communication->requests[list_a];
     const struct pm_request_list *other = &b->communication->requests[list_b];
     return one->n_numbers == other->n_numbers &&
@@ -111,8 +111,8 @@ static bool same_requests(const struct pm_parallel_run *a, uint32_t list_a,
             memcmp(one->numbers, other->numbers, one->n_numbers * sizeof *one->numbers) == 0);
 }
 
-static bool same_event(const struct extrapolation *x, const struct pm_parallel_run *a,
-                       const struct pm_event_kind *one, const struct pm_parallel_run *b,
+static bool same_event(const struct extrapolation *x, const struct pm_traced_run *a,
+                       const struct pm_event_kind *one, const struct pm_traced_run *b,
                        const struct pm_event_kind *other) {
     return one->operation == other->operation && one->tag == other->tag &&
            one->source_tag == other->source_tag && (one->partner < 0) == (other->partner < 0) &&
@@ -183,7 +183,7 @@ static void find_kinds(const struct extrapolation *x, struct position *position)
     struct pm_call_paths *paths = &x->to->communication->paths;
     for (size_t e = 0; e < position->n_examples; e++) {
         const struct example *example = &position->examples[e];
-        const struct pm_parallel_run *run = &x->runs[example->run];
+        const struct pm_traced_run *run = &x->runs[example->run];
         for (size_t i = 0; i < run->times.n_rows; i++) {
             const struct pm_interval_time *row = &run->times.rows[i];
             uint32_t begin = pm_call_paths_copy(paths, &run->communication->paths, row->begin);
@@ -199,7 +199,7 @@ static void add_seconds(const struct extrapolation *x, struct position *position
                         size_t first) {
     struct pm_call_paths *paths = &x->to->communication->paths;
     const struct example *example = &position->examples[e];
-    const struct pm_parallel_run *run = &x->runs[example->run];
+    const struct pm_traced_run *run = &x->runs[example->run];
     double *counts = pm_alloc(position->n_kinds, sizeof *counts);
     for (size_t i = 0; i < run->times.n_rows; i++) {
         const struct pm_interval_time *row = &run->times.rows[i];
@@ -245,7 +245,7 @@ static void collect_numbers(const struct extrapolation *x, struct position *posi
         PM_PUSH(position, events);
     for (size_t e = 0; e < position->n_examples; e++) {
         const struct example *example = &position->examples[e];
-        const struct pm_parallel_run *run = &x->runs[example->run];
+        const struct pm_traced_run *run = &x->runs[example->run];
         for (size_t i = 0; i < n_nodes; i++) {
             const struct pm_trace_node *node = &example->trace->nodes[i];
             position->numbers[i].values[e] = node->times;
@@ -322,7 +322,7 @@ static bool evaluate(const struct extrapolation *x, struct position *position,
 /* ---- what comes out -------------------------------------------------------------------------- */
 
 /* Communicators of all ranks, as many as the run has that the structure is from. */
-static void add_communicators(struct extrapolation *x, const struct pm_parallel_run *like) {
+static void add_communicators(struct extrapolation *x, const struct pm_traced_run *like) {
     for (size_t i = 0; i < like->communication->n_communicators; i++) {
         const struct pm_communicator *from = &like->communication->communicators[i];
         struct pm_communicator *to = PM_PUSH(x->to->communication, communicators);
@@ -338,7 +338,7 @@ static void add_communicators(struct extrapolation *x, const struct pm_parallel_
 static bool add_event(struct extrapolation *x, const struct position *position, size_t node,
                       int32_t rank, struct pm_error *err) {
     const struct example *example = &position->examples[0];
-    const struct pm_parallel_run *run = &x->runs[example->run];
+    const struct pm_traced_run *run = &x->runs[example->run];
     const struct event *event = &position->events[node];
     struct pm_communication *to = x->to->communication;
     size_t n_nodes = position->n_events;
@@ -444,9 +444,9 @@ static void free_positions(struct extrapolation *x) {
     free(x->positions);
 }
 
-bool pm_extrapolate_run(const struct pm_parallel_run *runs, size_t n_runs,
+bool pm_extrapolate_run(const struct pm_traced_run *runs, size_t n_runs,
                         const struct pm_rank_grid *grid, const struct pm_model_set *models,
-                        struct pm_parallel_run *to, struct pm_error *err) {
+                        struct pm_traced_run *to, struct pm_error *err) {
     struct extrapolation x = {
         .runs = runs, .n_runs = n_runs, .grid = grid, .models = models, .to = to};
     x.of_runs = pm_alloc(n_runs, sizeof *x.of_runs);

@@ -15,13 +15,13 @@
 #include "sched/replay/replay.h"
 
 /* A run that was measured, or what comes out. */
-struct pm_parallel_run {
+struct pm_traced_run {
     struct pm_parameters at;
     struct pm_communication *communication; /* owned, and so on */
     struct pm_ranks ranks;
     struct pm_interval_times times;
 };
-void pm_parallel_run_free(struct pm_parallel_run *run); /* what it owns */
+void pm_traced_run_free(struct pm_traced_run *run); /* what it owns */
 
 /* Names of the parameters that are the extents of the grid. */
 struct pm_rank_grid {
@@ -33,8 +33,8 @@ struct pm_rank_grid {
    in those that tell runs apart).  Errors: the extents do not make up the ranks of a run, no run
    has ranks at a position that there is at the size; ranks of a position do otherwise than the same
    structure, or their partners follow no such rule; too few runs for models. */
-bool pm_extrapolate_run(const struct pm_parallel_run *runs, size_t n_runs,
+bool pm_extrapolate_run(const struct pm_traced_run *runs, size_t n_runs,
                         const struct pm_rank_grid *grid, const struct pm_model_set *models,
-                        struct pm_parallel_run *to, struct pm_error *err);
+                        struct pm_traced_run *to, struct pm_error *err);
 
 #endif
