@@ -18,6 +18,10 @@ _pmodel() {
         COMPREPLY=($(compgen -W 'table json csv' -- "$word"))
         return
         ;;
+    --launcher)
+        COMPREPLY=($(compgen -W 'local slurm pbs ssh' -- "$word") $(compgen -f -X '!*.conf' -- "$word"))
+        return
+        ;;
     -o | -s | --weights | --keep)
         COMPREPLY=($(compgen -f -X '!*.pmdb' -- "$word"))
         return

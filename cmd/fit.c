@@ -96,13 +96,16 @@ static void free_fitted(struct fitted *fitted) {
 }
 
 /* Models of messages of what is selected, where communication was traced.  Some have too few runs
-   of their own for models. */
-static bool fit_messages(struct pm_store *store, const struct pm_fit_options *options,
-                         struct pm_error *err) {
+   of their own for models.  MODELS are those of the selection's counts. */
+static bool fit_messages(struct pm_store *store, const struct pm_model_set *models,
+                         const struct pm_fit_options *options, struct pm_error *err) {
     struct pm_error why = {0};
+    struct pm_fit_options in_parameters = *options;
+    const char *names[PM_MAX_PARAMETERS];
     struct pm_selection selection = pm_store_selection(store);
+    pm_fit_in_parameters_of(models, &in_parameters, names);
     struct pm_message_models *messages =
-        selection.kind == PM_NONE ? pm_fit_messages(store, options, &why) : NULL;
+        selection.kind == PM_NONE ? pm_fit_messages(store, &in_parameters, &why) : NULL;
     bool ok = !messages || pm_store_put_message_models(store, messages, err);
     if (why.kind != PM_ERROR_NONE)
         fprintf(stderr, "pmodel fit: messages have no models: %s\n", why.text);
@@ -135,7 +138,7 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
                            fitted->models);
     }
     bool ok = fitted->models && pm_store_put_models(store, fitted->models, err) &&
-              fit_messages(store, &with_formulas, err);
+              fit_messages(store, fitted->models, &with_formulas, err);
     if (ok)
         fitted->models->n_cut_off = n_cut_off;
     return ok;
@@ -183,7 +186,7 @@ static void fit_role(struct pm_store *store, const struct pm_ranks *names, uint3
 
 static bool fit_roles(struct pm_store *store, const struct request *request, struct pm_error *err) {
     struct pm_ranks names = {0};
-    bool ok = pm_store_roles(store, &names, err);
+    bool ok = pm_store_roles(store, &names, err) && pm_store_name_roles(store, err);
     for (uint32_t role = 0; ok && role < names.n_roles; role++)
         fit_role(store, &names, role, request);
     pm_ranks_free(&names);

@@ -38,6 +38,7 @@ static const struct pm_command commands[] = {
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
+     "                  [--interval NAMES|FILE|mpi|none]... [--interval-memory]\n"
      "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
      "                  [--rank-tolerance PERCENT]\n"
      "                  [--no-memory] [--no-communication] [--second-core] [--shared]\n"
@@ -67,7 +68,7 @@ static const struct pm_command commands[] = {
      pm_cmd_profile},
     {"communication",
      "[-P NAME=VALUE[,...]] [--by-rank | --rank R | --matrix | --trace R]\n"
-     "                            [--format table|json|csv] [--wide] STORE",
+     "                            [--paths] [--format table|json|csv] [--wide] STORE",
      "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
      pm_cmd_communication},
     {"bound",
@@ -188,6 +189,8 @@ static const struct pm_command commands[] = {
      "--histograms | --carried | --strides -s STORE [-P NAME=VALUE[,...]]\n"
      "                     [--block SIZES] [--routine NAMES] [--group LIST]\n"
      "                     [--threads | --shared] [--format json|csv] [-o FILE]\n"
+     "       pmodel export --intervals -s STORE [-P NAME=VALUE[,...]] [--format json|csv] [-o "
+     "FILE]\n"
      "       pmodel export --callgrind | --folded [--of FIGURE] | --extrap -s STORE -m MACHINE\n"
      "                     [--set NAME=VALUE]... [-P NAME=VALUE[,...]] [--time window|simple]\n"
      "                     [--role NAME] [--interval KIND [--ordinal NAME]] [-o FILE]",

@@ -152,7 +152,9 @@ bool pm_add_interval(void *to, char *value, struct pm_error *err) {
     return ok;
 }
 
-bool pm_add_usual_intervals(struct pm_event_choice *choice, struct pm_error *err) {
+/* Of programs of which nothing was said: all that a program's code is counted by must be alike in
+   everything that measures it. */
+static bool add_usual_intervals(struct pm_event_choice *choice, struct pm_error *err) {
     if (choice->no_intervals || choice->n_intervals)
         return true;
     char *path = pm_share_path("mpi.intervals", err);
@@ -192,6 +194,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_FLAG("all-libs", 0, &copies->all_libraries),
         PM_OPTION_ADD("start-at", 0, pm_add_start_at, &copies->events),
         PM_OPTION_ADD("stop-after", 0, pm_add_stop_after, &copies->events),
+        PM_OPTION_ADD("interval", 0, pm_add_interval, &copies->events),
         PM_OPTION_VALUE("timeout", 0, pm_read_count, &request->timeout_seconds),
         PM_OPTION_ACTION("carry", 0, read_carry, request),
         PM_OPTION_FLAG("bytes", 0, &request->bytes),
@@ -347,9 +350,10 @@ struct pm_measure_session *pm_measuring_begin(struct pm_measuring *m,
         .fail = fail,
         .step = m->quiet ? NULL : step,
     };
-    if (!pm_find_instrumenting(&m->request.copies, err))
+    if (!pm_find_instrumenting(&m->request.copies, err) ||
+        (!m->request.build && !m->request.handler &&
+         !add_usual_intervals(&m->request.copies.events, err)))
         return NULL;
-
     return pm_measure_session_new(&m->request, first, &progress, err);
 }
 

@@ -24,7 +24,7 @@ void pm_measuring_free(struct pm_measuring *measuring); /* what it owns */
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { PM_N_MEASURING_OPTIONS = 35 }; /* and the end of the table */
+enum { PM_N_MEASURING_OPTIONS = 36 }; /* and the end of the table */
 /* Fills TABLE with the options that all of them have. */
 void pm_measuring_options(struct pm_measuring *measuring,
                           struct pm_option table[PM_N_MEASURING_OPTIONS]);
@@ -46,8 +46,6 @@ bool pm_set_events(void *to, char *value, struct pm_error *err); /* --events: it
 bool pm_add_start_at(void *to, char *value, struct pm_error *err);
 bool pm_add_stop_after(void *to, char *value, struct pm_error *err);
 bool pm_add_interval(void *to, char *value, struct pm_error *err);
-/* Unless some were named, or none are wanted: those of MPI, where the program calls them. */
-bool pm_add_usual_intervals(struct pm_event_choice *choice, struct pm_error *err);
 /* -P NAME=VALUES; TO: struct pm_size_design. */
 bool pm_add_size_list(void *to, char *value, struct pm_error *err);
 
@@ -57,7 +55,8 @@ bool pm_add_size_list(void *to, char *value, struct pm_error *err);
 bool pm_measuring_expand(struct pm_measuring *measuring, struct pm_parameters **sizes,
                          size_t *n_sizes, struct pm_error *err);
 
-/* pm_measure_session_new.  MEASURING must outlive the session. */
+/* pm_measure_session_new.  Unless intervals were named, or none are wanted, calls of MPI end some,
+   where the program makes them.  MEASURING must outlive the session. */
 struct pm_measure_session *pm_measuring_begin(struct pm_measuring *measuring,
                                               const struct pm_parameters *first,
                                               struct pm_error *err);

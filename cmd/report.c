@@ -266,6 +266,9 @@ static bool report_parallel(struct request *request, struct pm_store *store,
         pm_read_profiles(store, program->structure, &program->runs[program->n_runs - 1], 1, err);
     if (largest)
         pm_program_interpolate(program, largest[0]);
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = request->options;
+    options.warnings = &warnings;
     const struct pm_parallel_request asked = {
         .store = store,
         .program = program,
@@ -274,11 +277,13 @@ static bool report_parallel(struct request *request, struct pm_store *store,
         .at = &request->sizes[0],
         .on = &request->on,
         .predict = &request->predict,
-        .options = &request->options,
+        .options = &options,
+        .warnings = &warnings,
     };
     bool ok = largest && keep_machines(request, program, largest[0], err) && print(&asked, err);
     if (ok)
         say_left_out(request);
+    pm_warnings_free(&warnings);
     pm_profiles_free(largest, 1);
     return ok;
 }

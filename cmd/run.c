@@ -116,17 +116,12 @@ static int check_launcher(const struct run *run) {
     return 0;
 }
 
-/* --interval-memory, and intervals of programs of which nothing was said. */
-static int check_intervals(struct run *run) {
-    struct pm_measure_request *request = &run->measuring.request;
-    struct pm_error err = {0};
+static int check_intervals(const struct pm_measure_request *request) {
     if (request->interval_memory && (!request->blocks.n || request->shared || request->sample > 1))
         return pm_usage_error("run",
                               "--interval-memory needs reuse distances of all blocks, thread "
                               "by thread: it excludes --no-memory, --shared and --sample");
-    return request->build || pm_add_usual_intervals(&request->copies.events, &err)
-               ? 0
-               : pm_complain(&err);
+    return 0;
 }
 
 static int check(struct run *run) {
@@ -153,7 +148,7 @@ static int check(struct run *run) {
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
     if (!wants_only_profile(run))
         pm_measuring_usual_blocks(&run->measuring);
-    return check_intervals(run);
+    return check_intervals(request);
 }
 
 /* "local", the name of a file of this installation, or a file. */
@@ -210,7 +205,6 @@ static int read_command_line(struct run *run, int argc, char **argv) {
         PM_OPTION_FLAG("detach", 0, &request->launcher.detach),
         PM_OPTION_ADD("handler", 0, set_handler, request),
         PM_OPTION_ADD("events", 0, set_events, run),
-        PM_OPTION_ADD("interval", 0, pm_add_interval, &request->copies.events),
         PM_OPTION_FLAG("interval-memory", 0, &request->interval_memory),
         {0},
     };

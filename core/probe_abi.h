@@ -257,6 +257,8 @@ struct pm_probe_header {
 #define PM_ENV_SIMULATE "PMODEL_SIMULATE"
 /* anything: bundles are analysed access by access, which takes longer and must give the same */
 #define PM_ENV_ACCESSES "PMODEL_ACCESSES"
+/* anything: intervals have histograms of their own; not under sampling */
+#define PM_ENV_INTERVAL_MEMORY "PMODEL_INTERVAL_MEMORY"
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */
 #define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */

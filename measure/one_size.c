@@ -128,6 +128,8 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
             own[n++] = pm_strdup(PM_ENV_BYTES "=1");
         if (request->write_backs)
             own[n++] = pm_strdup(PM_ENV_WRITE_BACKS "=1");
+        if (request->interval_memory)
+            own[n++] = pm_strdup(PM_ENV_INTERVAL_MEMORY "=1");
     }
     own[n] = NULL;
     return own;
@@ -202,6 +204,9 @@ static bool take_in(const struct pm_sized_run *run, const char *raw,
     if (ok && (WIFSIGNALED(result->status) || result->timed_out ||
                ingested->n_cut_off + ingested->n_checkpoints)) {
         *cut_off = pm_launch_ending(launched, result);
+        if (ingested->missing_ranks)
+            pm_append(cut_off, ", and lacks ranks %s of %u", ingested->missing_ranks,
+                      ingested->ranks.ranks[0].size);
         return true;
     }
     *err = why;
@@ -223,18 +228,33 @@ static char *ranks_text(const struct pm_sized_run *run) {
     return text;
 }
 
+/* "; 9670 intervals of 16 kinds in 34 kB"; owned by the caller. */
+static char *intervals_text(const struct pm_sized_run *run, const struct pm_intervals *intervals) {
+    struct pm_error none = {0};
+    uint64_t n;
+    size_t n_kinds;
+    double bytes = 0;
+    if (!intervals)
+        return pm_strdup("");
+    pm_intervals_count(intervals, &n, &n_kinds);
+    pm_store_interval_bytes(run->session->store, run->at, &bytes, &none);
+    return pm_sprintf("; %llu interval%s of %zu kind%s in %.3g kB", (unsigned long long)n,
+                      n == 1 ? "" : "s", n_kinds, n_kinds == 1 ? "" : "s", bytes / 1000);
+}
+
 static void say_run(const struct pm_sized_run *run, const struct pm_launch_result *result,
                     const struct pm_ingested *ingested, const char *cut_off) {
     struct pm_measure_session *session = run->session;
     char *size = pm_parameters_text(run->at);
     session->last_seconds = result->wall_seconds;
     session->last_peak_bytes = result->peak_bytes;
-    char *ranks = ranks_text(run);
-    pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s", size,
-                    result->wall_seconds, ingested->accesses, ranks,
+    char *ranks = ranks_text(run), *intervals = intervals_text(run, ingested->intervals);
+    pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s%s", size,
+                    result->wall_seconds, ingested->accesses, ranks, intervals,
                     cut_off ? "; kept, although it " : "", cut_off ? cut_off : "",
                     ingested->notes ? "; " : "", ingested->notes ? ingested->notes : "");
     free(ranks);
+    free(intervals);
     free(size);
     if (!result->in_place && !session->in_place_reported)
         pm_progress_say(
@@ -301,15 +321,16 @@ static bool profiles_at_once(const struct pm_sized_run *run) {
     return run->session->request->profiling.wanted && run->session->blocks.n == 0;
 }
 
-/* *IS_WHOLE: the run came to its end. */
+/* *IS_WHOLE: the run came to its end; *WAS_READ: what it left is fit for the store. */
 static bool keep(const struct pm_sized_run *run, const char *raw, const struct pm_launch *launched,
-                 struct pm_launch_result *result, double started, bool *is_whole,
+                 struct pm_launch_result *result, double started, bool *is_whole, bool *was_read,
                  struct pm_error *err) {
     struct pm_measure_session *session = run->session;
     const bool profiles = profiles_at_once(run);
     struct pm_ingested ingested = {0};
     char *cut_off = NULL;
-    bool ok = take_in(run, raw, launched, result, &ingested, &cut_off, err) &&
+    *was_read = take_in(run, raw, launched, result, &ingested, &cut_off, err);
+    bool ok = *was_read &&
               pm_session_put(session, &ingested, result, cut_off, started, run->argv, err) &&
               (!profiles || cut_off || put_profile(run, &ingested, result, err));
     if (ok && profiles && !cut_off)
@@ -332,8 +353,9 @@ static bool count(const struct pm_sized_run *run, const char *raw, bool *is_whol
     const struct pm_launch launched = launch_of(run, copies->files, copies->n_files, environment);
     struct pm_launch_result result;
     double started = (double)time(NULL);
+    bool was_read;
     bool ok = launch(run, &launched, &result, err) &&
-              keep(run, raw, &launched, &result, started, is_whole, err);
+              keep(run, raw, &launched, &result, started, is_whole, &was_read, err);
     pm_free_strings(environment);
     return ok;
 }
@@ -355,9 +377,10 @@ bool pm_sized_run_begin(struct pm_sized_run *run, struct pm_measure_session *ses
 }
 
 bool pm_sized_run_keep(const struct pm_sized_run *run, const char *raw,
-                       struct pm_launch_result *result, double started, struct pm_error *err) {
+                       struct pm_launch_result *result, double started, bool *was_read,
+                       struct pm_error *err) {
     bool is_whole;
-    return keep(run, raw, &run->launch, result, started, &is_whole, err);
+    return keep(run, raw, &run->launch, result, started, &is_whole, was_read, err);
 }
 
 void pm_sized_run_end(struct pm_sized_run *run) {

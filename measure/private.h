@@ -95,12 +95,14 @@ struct pm_sized_run {
     struct pm_launch launch;
 };
 /* The same in two parts: what is to be run with FILES in place, raw files going to a folder that is
-   called `raw`; and what it left there put into the store. */
+   called `raw`; and what it left there put into the store.  *WAS_READ: the store is at fault, if
+   anything is. */
 bool pm_sized_run_begin(struct pm_sized_run *run, struct pm_measure_session *session,
                         const struct pm_parameters *at, const struct pm_copy *files,
                         struct pm_error *err);
 bool pm_sized_run_keep(const struct pm_sized_run *run, const char *raw,
-                       struct pm_launch_result *result, double started, struct pm_error *err);
+                       struct pm_launch_result *result, double started, bool *was_read,
+                       struct pm_error *err);
 void pm_sized_run_end(struct pm_sized_run *run); /* also after an error */
 
 /* ---- all sizes (session.c, through_launcher.c) ------------------------------------------------

@@ -21,7 +21,7 @@ struct waiting {
     struct pm_measure_session *session;
     struct pm_measure_result *result;
     struct pm_jobs *jobs;
-    struct pm_copy *files; /* the copies where nodes find them */
+    struct pm_shared_copies shared; /* what jobs execute */
     PM_ARRAY(struct awaited, sizes);
     const struct pm_parameters *last; /* that was measured */
 };
@@ -50,9 +50,10 @@ static bool await_size(struct waiting *all, const struct pm_parameters *at, stru
     struct awaited *size = PM_PUSH(all, sizes);
     size->at = at;
     char *own = options ? pm_substitute(options, at, err) : NULL;
-    bool ok = (own || !options) && pm_sized_run_begin(&size->run, session, at, all->files, err);
+    bool ok =
+        (own || !options) && pm_sized_run_begin(&size->run, session, at, all->shared.files, err);
     char *description =
-        ok ? pm_job_describe(&size->run.launch, pm_jobs_span_nodes(all->jobs), err) : NULL;
+        ok ? pm_job_describe(&size->run.launch, &all->shared, pm_jobs_span_nodes(all->jobs)) : NULL;
     if (description)
         size->job = pm_jobs_take(all->jobs, description, own);
     free(description);
@@ -145,7 +146,8 @@ static void take_result(struct waiting *all, struct awaited *size) {
               check_ending(session, size->job, &result, &why);
     if (ok)
         pm_job_pass_on(size->job->folder, session->request->output_to_errors);
-    ok = ok && pm_sized_run_keep(&size->run, raw, &result, started, &why);
+    bool was_read = !can_read;
+    ok = ok && pm_sized_run_keep(&size->run, raw, &result, started, &was_read, &why);
     free(raw);
     size->is_done = true;
     if (ok) {
@@ -157,7 +159,7 @@ static void take_result(struct waiting *all, struct awaited *size) {
         free(text);
         count_failure(all, &why);
     }
-    if (ok || why.kind != PM_ERROR_SYSTEM)
+    if (ok || !was_read)
         pm_jobs_remove(all->jobs, size->job);
 }
 
@@ -235,7 +237,7 @@ bool pm_measure_through_launcher(struct pm_measure_session *session,
         ok ? pm_jobs_open(&session->request->launcher, folder, &session->progress, err) : NULL;
     session->shared_folder = folder;
     pm_interruption_hold();
-    ok = all.jobs && pm_jobs_share(all.jobs, copies->files, copies->n_files, &all.files, err) &&
+    ok = all.jobs && pm_jobs_share(all.jobs, copies->files, copies->n_files, &all.shared, err) &&
          find_sizes(&all, sizes, n_sizes, err);
     if (ok) {
         submit(&all);
@@ -247,7 +249,7 @@ bool pm_measure_through_launcher(struct pm_measure_session *session,
     free(all.sizes);
     pm_jobs_close(all.jobs);
     pm_interruption_release();
-    pm_shared_copies_free(all.files, copies->n_files);
+    pm_shared_copies_free(&all.shared);
     session->shared_folder = NULL;
     free(folder);
     return ok;

@@ -54,6 +54,9 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_LOST_INTERVALS] =
         " call(s) ended no interval, because there was no room for another call path or kind: the "
         "interval went on",
+    [PM_NOTE_LOST_BINS] =
+        " time(s) there was no memory for the reuse distances of intervals, which "
+        "lack some of the run's",
     [PM_NOTE_LOST_PATHS] =
         " interval(s) ended in routines whose callers could not be followed to the thread's begin: "
         "the outer calls of their paths are missing",

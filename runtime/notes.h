@@ -27,6 +27,7 @@ enum pm_note_kind {
     PM_NOTE_NO_CHECKPOINTS,     /* 1 */
     PM_NOTE_LOST_INTERVALS,     /* ends */
     PM_NOTE_LOST_PATHS,         /* ends */
+    PM_NOTE_LOST_BINS,          /* intervals */
     PM_N_NOTES,
 };
 

@@ -17,6 +17,7 @@ static const struct {
     {"loops", "pmodel loops --groups ./heat    # loops, their data and strides"},
     {"plan", "pmodel plan -P N=16:512:8 --runs 6 --to N=1024 -- ./heat {N}"},
     {"run", "pmodel run -o heat.pmdb -P N=24,32,40,48,56,64 -- ./heat {N}    # {N}: the size"},
+    {"merge", "pmodel merge -o heat.pmdb node1/heat.pmdb node2/heat.pmdb"},
     {"instrument", "pmodel instrument -o copy ./heat; ./copy 64"},
     {"bound", "pmodel bound -- ./heat 64    # what is gained if nothing misses"},
     {"fit", "pmodel fit heat.pmdb    # then `pmodel report` at sizes never run"},

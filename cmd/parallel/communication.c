@@ -8,7 +8,7 @@
 struct request {
     struct pm_parameters at; /* -P; none: the largest run whose communication was traced */
     unsigned rank, trace;    /* PM_NONE: not asked for */
-    bool by_rank, matrix;
+    bool by_rank, by_path, matrix;
     struct pm_report_options options;
 };
 
@@ -73,13 +73,14 @@ static bool report(struct request *request, const char *path, struct pm_error *e
     if (store && pm_program_open(&program, store, err))
         communication = find_communication(&program, path, &request->at, err);
     bool ok = communication && pm_store_ranks(store, &request->at, &ranks, err);
-    const struct pm_communication_report what = {
-        .structure = program.structure,
-        .at = request->at,
-        .communication = communication,
-        .ranks = &ranks,
-        .rank = request->rank != PM_NONE ? request->rank : request->trace,
-        .by_rank = request->by_rank || request->rank != PM_NONE};
+    struct pm_communication_report what = {.structure = program.structure,
+                                           .at = request->at,
+                                           .communication = communication,
+                                           .ranks = &ranks,
+                                           .rank = request->rank != PM_NONE ? request->rank
+                                                                            : request->trace,
+                                           .by_path = request->by_path,
+                                           .by_rank = request->by_rank || request->rank != PM_NONE};
     ok = ok && has_rank(&what, err);
     if (ok && request->matrix)
         pm_report_communication_matrix(stdout, &what, &request->options);
@@ -101,6 +102,7 @@ int pm_cmd_communication(int argc, char **argv) {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTION_VALUE("rank", 0, read_rank, &request.rank),
         PM_OPTION_FLAG("by-rank", 0, &request.by_rank),
+        PM_OPTION_FLAG("paths", 0, &request.by_path),
         PM_OPTION_FLAG("matrix", 0, &request.matrix),
         PM_OPTION_VALUE("trace", 0, read_rank, &request.trace),
         {0},

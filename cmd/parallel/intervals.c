@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cmd/parallel/parallel.h"
+#include "cmd/selecting/selecting.h"
 #include "report/parallel/parallel.h"
 
 /* What a listing of one run is made from. */
@@ -9,6 +10,7 @@ struct listing {
     const struct pm_parallel_request *request;
     const struct pm_parameters *run;
     struct pm_call_paths paths;
+    char **names; /* of ends (pm_interval_end_names) */
     struct pm_intervals *intervals;
     struct pm_intervals_report *reports; /* one for each machine */
 };
@@ -19,11 +21,6 @@ static double instructions_of(const struct pm_structure *structure, const double
         sum += blocks[b] * structure->blocks[b].n_instructions;
     free(blocks);
     return sum;
-}
-
-static char *name_of_end(const struct listing *l, uint32_t path, const char *of_thread) {
-    return path == PM_NO_PATH ? pm_strdup(of_thread)
-                              : pm_call_path_name(l->request->program->structure, &l->paths, path);
 }
 
 /* Adds KIND to the report of machine M. */
@@ -42,10 +39,11 @@ static bool add_kind(struct listing *l, size_t m, const struct pm_interval_kind 
         return false;
     struct pm_interval_row *row = PM_PUSH(&l->reports[m], rows);
     row->kind = kind->number;
-    row->begin = name_of_end(l, kind->begin, "begin");
-    row->end = name_of_end(l, kind->end, "end");
+    row->begin = pm_strdup(pm_interval_begin(l->names, kind));
+    row->end = pm_strdup(pm_interval_end(l->names, kind));
     row->begin_path = pm_call_path_text(structure, &l->paths, kind->begin);
     row->end_path = pm_call_path_text(structure, &l->paths, kind->end);
+    l->reports[m].without_memory = pm_profile_is_without_memory(found->profile);
     row->n = n;
     row->seconds = prediction->seconds;
     row->instructions = instructions_of(structure, found->profile->edge_counts);
@@ -77,6 +75,8 @@ static bool list_kind(struct listing *l, const struct pm_interval_kind *kind,
     struct pm_profiles_at found = {.profile = read[0]};
     bool ok = true;
     pm_program_interpolate(l->request->program, found.profile);
+    pm_warn(&(struct pm_answer){l->request->program->structure, NULL, found.profile},
+            l->request->warnings);
     for (size_t m = 0; ok && m < l->request->on->n_machines; m++)
         ok = add_kind(l, m, kind, n, &found, err);
     pm_profiles_free(read, 1);
@@ -95,6 +95,8 @@ static bool list_kinds(struct listing *l, struct pm_error *err) {
     ok = ok && pm_store_call_paths(store, &l->paths, err) &&
          pm_store_interval_kinds(store, &kinds, err) &&
          pm_store_has_intervals(store, l->run, true, &has_histograms, err);
+    if (ok)
+        l->names = pm_interval_end_names(l->request->program->structure, &l->paths, &kinds);
     for (size_t k = 0; ok && k < kinds.n_kinds; k++)
         ok = list_kind(l, &kinds.kinds[k], err);
     for (size_t m = 0; ok && m < l->request->on->n_machines; m++)
@@ -123,6 +125,8 @@ bool pm_print_intervals(const struct pm_parallel_request *request, struct pm_err
     for (size_t m = 0; m < n; m++)
         pm_intervals_report_free(&l.reports[m]);
     pm_intervals_free(l.intervals);
+    if (l.names)
+        pm_call_path_names_free(l.names, &l.paths);
     pm_call_paths_free(&l.paths);
     free(l.reports);
     return ok;

@@ -34,10 +34,13 @@ static bool add_rows(const struct pm_message_models *messages, const struct pm_c
         const struct pm_model *model = &set->edges[i];
         if (is_nothing(model) && !item->unknown[quantity])
             continue;
+        if (item->path >= paths->n_sites)
+            return pm_fail(err, "a model of messages is of a call that the store does not have: "
+                                "call `pmodel fit` again");
         struct pm_message_row *row = PM_PUSH(report, rows);
         *row = (struct pm_message_row){
             .role = role,
-            .call = pm_call_path_name(report->structure, paths, item->path),
+            .number = item->path,
             .path = pm_call_path_text(report->structure, paths, item->path),
             .operation = pm_operation_name(item->operation),
             .quantity = pm_message_quantity_word(quantity),
@@ -51,6 +54,18 @@ static bool add_rows(const struct pm_message_models *messages, const struct pm_c
             return false;
     }
     return true;
+}
+
+/* Names of the calls of all rows, which differ. */
+static void name_calls(const struct pm_call_paths *paths, struct pm_messages_report *report) {
+    bool *is_named = pm_alloc(paths->n_sites + 1, sizeof *is_named);
+    for (size_t i = 0; i < report->n_rows; i++)
+        is_named[report->rows[i].number] = true;
+    char **names = pm_call_path_names(report->structure, paths, is_named);
+    for (size_t i = 0; i < report->n_rows; i++)
+        report->rows[i].call = pm_strdup(names[report->rows[i].number]);
+    pm_call_path_names_free(names, paths);
+    free(is_named);
 }
 
 /* Of ROLE, or of all ranks (PM_NONE).  Of a role that has no models there are no rows. */
@@ -87,6 +102,8 @@ bool pm_print_messages(struct pm_store *store, const struct pm_parameters *at, c
     if (ok && report.n_rows == 0)
         ok = pm_fail(err, "the store has no models of messages: they are of MPI programs whose "
                           "communication was traced (`pmodel run`), and `pmodel fit` makes them");
+    if (ok)
+        name_calls(&paths, &report);
     if (ok)
         pm_report_messages(stdout, &report, options);
     pm_messages_report_free(&report);

@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/predicting/predicting.h"
+#include "fit/warnings/warnings.h"
 
 /* What both are told. */
 struct pm_parallel_request {
@@ -16,6 +17,7 @@ struct pm_parallel_request {
     const struct pm_machine_list *on;
     const struct pm_predict_options *predict;
     const struct pm_report_options *options;
+    struct pm_warnings *warnings; /* of OPTIONS */
 };
 
 /* Time by group of ranks, on each machine.  Of a size that was not measured: by role, from the

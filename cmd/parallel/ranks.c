@@ -71,9 +71,11 @@ static bool add_row(const struct pm_parallel_request *request, struct pm_profile
         *to = *row;
         to->role = row->role ? pm_strdup(row->role) : NULL;
         to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
-        if (m == 0)
+        if (m == 0 && found->profile)
             take_out_waiting(request->program, found->profile, to, &reports[m]);
-        ok = ok && predict_row(request, found, request->on->machines[m], to, err);
+        reports[m].without_memory |= found->profile && pm_profile_is_without_memory(found->profile);
+        ok = ok &&
+             (!found->profile || predict_row(request, found, request->on->machines[m], to, err));
     }
     for (size_t m = 1; m < request->on->n_machines; m++)
         for (size_t i = reports[m].n_loops; i < reports[0].n_loops; i++)
@@ -109,6 +111,8 @@ static bool add_group(const struct pm_parallel_request *request, const struct pm
     struct pm_profiles_at found = {.profile = profile_of_group(request, run, group, err)};
     if (!found.profile)
         return false;
+    pm_warn(&(struct pm_answer){request->program->structure, NULL, found.profile},
+            request->warnings);
     struct pm_rank_row row = {.group = group,
                               .ranks = pm_ranks_text(ranks, PM_NONE, group),
                               .n_ranks = pm_ranks_count(ranks, PM_NONE, group)};
@@ -149,15 +153,26 @@ static uint32_t group_of(const struct pm_ranks *ranks, uint32_t process) {
     return PM_NONE;
 }
 
-static void add_call(struct pm_ranks_report *report, uint32_t group, const char *role, char *call,
-                     double calls) {
+static void add_call(struct pm_ranks_report *report, uint32_t group, uint32_t path, double calls) {
     for (size_t i = 0; i < report->n_calls; i++)
-        if (report->calls[i].group == group && strcmp(report->calls[i].call, call) == 0) {
+        if (report->calls[i].group == group && report->calls[i].number == path) {
             report->calls[i].calls += calls;
-            free(call);
             return;
         }
-    *PM_PUSH(report, calls) = (struct pm_rank_waiting_call){group, role, call, calls};
+    *PM_PUSH(report, calls) = (struct pm_rank_waiting_call){
+        .group = group, .role = report->rows[group].role, .number = path, .calls = calls};
+}
+
+static void name_calls(const struct pm_structure *structure, const struct pm_call_paths *paths,
+                       struct pm_ranks_report *report) {
+    bool *is_named = pm_alloc(paths->n_sites + 1, sizeof *is_named);
+    for (size_t i = 0; i < report->n_calls; i++)
+        is_named[report->calls[i].number] = true;
+    char **names = pm_call_path_names(structure, paths, is_named);
+    for (size_t i = 0; i < report->n_calls; i++)
+        report->calls[i].call = pm_strdup(names[report->calls[i].number]);
+    pm_call_path_names_free(names, paths);
+    free(is_named);
 }
 
 static int by_group(const void *left, const void *right) {
@@ -173,12 +188,13 @@ static void add_calls(const struct pm_structure *structure, const struct pm_rank
         const struct pm_event_count *count = &communication->counts[i];
         uint32_t group = group_of(ranks, count->process);
         if (group == PM_NONE || group >= report->n_rows || !may_wait(count->kind.operation) ||
-            !pm_is_message(&count->kind))
+            !pm_is_message(&count->kind) || count->kind.path >= communication->paths.n_sites)
             continue;
-        add_call(report, group, report->rows[group].role,
-                 pm_call_path_name(structure, &communication->paths, count->kind.path),
-                 (double)count->n / pm_ranks_count(ranks, PM_NONE, group));
+        add_call(report, group, count->kind.path, (double)count->n);
     }
+    name_calls(structure, &communication->paths, report);
+    for (size_t i = 0; i < report->n_calls; i++)
+        report->calls[i].calls /= pm_ranks_count(ranks, PM_NONE, report->calls[i].group);
     PM_SORT(report->calls, report->n_calls, by_group);
     report->calls_known = true;
 }
@@ -232,35 +248,38 @@ static bool count_role(const struct pm_parallel_request *request, uint32_t role,
         pm_ranks_free(&ranks);
     }
     *n = nearest;
+    bool is_known = n_runs > 0 && nearest > 0;
+    for (size_t i = 1; i < n_runs; i++)
+        is_known &= counts[i] == counts[0];
     const struct pm_fit_options options = {0};
     struct pm_error too_few = {0};
     struct pm_model_set *models =
         ok && nearest > 0 ? pm_fit_counts(runs, n_runs, counts, 1, &options, &too_few) : NULL;
-    if (models && !pm_model_evaluate(models->basis, &models->edges[0], at, n, &too_few))
-        *n = nearest;
-    *n = round(*n);
+    if (models && pm_model_evaluate(models->basis, &models->edges[0], at, n, &too_few))
+        *n = round(*n);
+    else if (nearest > 0 && !is_known)
+        *n = NAN;
     pm_model_set_free(models);
     free(counts);
     free(runs);
     return ok;
 }
 
-static bool find_models(const struct pm_parallel_request *request, const char *role,
-                        struct pm_profiles_at *found, struct pm_error *err) {
+/* Of the role that is selected; no profile: it has no models. */
+static bool find_models(const struct pm_parallel_request *request, struct pm_profiles_at *found,
+                        struct pm_error *err) {
     const struct pm_structure *structure = request->program->structure;
     struct pm_model_set *models = pm_store_models(request->store, err);
-    if (!models && err->kind == PM_ERROR_NONE)
-        pm_fail(err,
-                "this size was not measured, and role %s has no models: call `pmodel fit` on the "
-                "store, which says why where they cannot be made",
-                role);
-    bool ok = models != NULL;
-    found->profile = ok ? pm_fit_instantiate(structure, models, request->at, err) : NULL;
-    ok = found->profile && pm_profile_ends_at(structure, models, request->at,
-                                              pm_heuristics.interval_level, found->ends, err);
+    if (!models)
+        return err->kind == PM_ERROR_NONE;
+    found->profile = pm_fit_instantiate(structure, models, request->at, err);
+    bool ok = found->profile && pm_profile_ends_at(structure, models, request->at,
+                                                   pm_heuristics.interval_level, found->ends, err);
     for (int end = 0; ok && end < 2; end++)
         pm_program_interpolate(request->program, found->ends[end]);
     pm_program_interpolate(request->program, found->profile);
+    if (ok)
+        pm_warn(&(struct pm_answer){structure, models, found->profile}, request->warnings);
     pm_model_set_free(models);
     return ok;
 }
@@ -268,22 +287,32 @@ static bool find_models(const struct pm_parallel_request *request, const char *r
 static bool add_role(const struct pm_parallel_request *request, const struct pm_ranks *names,
                      uint32_t role, struct pm_ranks_report *reports, struct pm_error *err) {
     struct pm_selection selection = request->selection;
-    struct pm_rank_row row = {.group = PM_NONE, .role = pm_strdup(names->roles[role].name)};
+    struct pm_rank_row row = {.group = PM_NONE,
+                              .role = pm_strdup(names->roles[role].name),
+                              .seconds = NAN,
+                              .low = NAN,
+                              .high = NAN};
     struct pm_profiles_at found = {0};
     bool ok = count_role(request, role, request->at, &row.n_ranks, err);
-    if (!ok || !(row.n_ranks > 0)) {
+    if (!ok || row.n_ranks <= 0) {
         free(row.role);
         return ok;
     }
     selection.role = role;
-    ok = pm_store_select(request->store, &selection, err) &&
-         find_models(request, row.role, &found, err);
+    ok = pm_store_select(request->store, &selection, err) && find_models(request, &found, err);
     if (ok)
         ok = add_row(request, &found, &row, reports, err);
     else
         free(row.role);
     pm_free_profiles(&found);
     return pm_store_select(request->store, &request->selection, ok ? err : NULL) && ok;
+}
+
+static bool has_models(const struct pm_ranks_report *report) {
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (!isnan(report->rows[i].seconds))
+            return true;
+    return false;
 }
 
 static bool find_predicted(const struct pm_parallel_request *request,
@@ -295,6 +324,9 @@ static bool find_predicted(const struct pm_parallel_request *request,
         ok = pm_fail(err, "the store knows of no ranks: its runs were made without MPI");
     for (uint32_t role = 0; ok && role < names.n_roles; role++)
         ok = add_role(request, &names, role, reports, err);
+    if (ok && !has_models(&reports[0]))
+        ok = pm_fail(err, "this size was not measured, and no role that is there has models: call "
+                          "`pmodel fit` on the store, which says why where they cannot be made");
     for (size_t m = 0; ok && m < request->on->n_machines; m++) {
         reports[m].predicted = true;
         reports[m].tolerance = NAN;

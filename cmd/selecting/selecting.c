@@ -13,34 +13,49 @@ struct kinds {
     struct pm_structure *structure;
     struct pm_call_paths paths;
     struct pm_interval_kinds list;
+    char **names; /* of their ends (pm_interval_end_names) */
 };
 
 static bool read_kinds(struct pm_store *store, struct kinds *kinds, struct pm_error *err) {
     kinds->structure = pm_store_structure(store, err);
-    return kinds->structure && pm_store_call_paths(store, &kinds->paths, err) &&
-           pm_store_interval_kinds(store, &kinds->list, err);
+    bool ok = kinds->structure && pm_store_call_paths(store, &kinds->paths, err) &&
+              pm_store_interval_kinds(store, &kinds->list, err);
+    if (ok)
+        kinds->names = pm_interval_end_names(kinds->structure, &kinds->paths, &kinds->list);
+    return ok;
 }
 
 static void free_kinds(struct kinds *kinds) {
     if (kinds->structure)
         pm_structure_free(kinds->structure);
+    if (kinds->names)
+        pm_call_path_names_free(kinds->names, &kinds->paths);
     pm_call_paths_free(&kinds->paths);
     free(kinds->list.kinds);
 }
 
-static char *end_name(const struct pm_structure *structure, const struct pm_call_paths *paths,
-                      uint32_t path, const char *of_thread) {
-    return path == PM_NO_PATH ? pm_strdup(of_thread) : pm_call_path_name(structure, paths, path);
+char **pm_interval_end_names(const struct pm_structure *structure,
+                             const struct pm_call_paths *paths,
+                             const struct pm_interval_kinds *kinds) {
+    bool *is_named = pm_alloc(paths->n_sites + 1, sizeof *is_named);
+    for (size_t i = 0; i < kinds->n_kinds; i++)
+        is_named[kinds->kinds[i].begin] = is_named[kinds->kinds[i].end] = true;
+    char **names = pm_call_path_names(structure, paths, is_named);
+    free(is_named);
+    return names;
 }
 
-char *pm_interval_kind_name(const struct pm_structure *structure, const struct pm_call_paths *paths,
-                            const struct pm_interval_kind *kind) {
-    char *begin = end_name(structure, paths, kind->begin, "begin"),
-         *end = end_name(structure, paths, kind->end, "end");
-    char *name = pm_sprintf("%s..%s", begin, end);
-    free(begin);
-    free(end);
-    return name;
+const char *pm_interval_begin(char *const *names, const struct pm_interval_kind *kind) {
+    return kind->begin == PM_NO_PATH ? "begin" : names[kind->begin];
+}
+
+const char *pm_interval_end(char *const *names, const struct pm_interval_kind *kind) {
+    return kind->end == PM_NO_PATH ? "end" : names[kind->end];
+}
+
+static char *kind_name(const struct kinds *kinds, const struct pm_interval_kind *kind) {
+    return pm_sprintf("%s..%s", pm_interval_begin(kinds->names, kind),
+                      pm_interval_end(kinds->names, kind));
 }
 
 /* Is NAME the path of a call, in full or short, what is called there, or, of no path, OF_THREAD? */
@@ -52,7 +67,7 @@ static bool is_called(const struct kinds *kinds, uint32_t path, const char *of_t
     char *text = pm_call_path_text(kinds->structure, &kinds->paths, path),
          *brief = pm_call_path_name(kinds->structure, &kinds->paths, path);
     bool is = (callee && strcmp(callee, name) == 0) || strcmp(text, name) == 0 ||
-              strcmp(brief, name) == 0;
+              strcmp(brief, name) == 0 || strcmp(kinds->names[path], name) == 0;
     free(text);
     free(brief);
     return is;
@@ -84,7 +99,7 @@ static char *list_kinds(const struct kinds *kinds, const char *text) {
         const struct pm_interval_kind *kind = &kinds->list.kinds[i];
         if ((text && !is_asked_for(kinds, kind, text)) || n++ >= MOST_KINDS)
             continue;
-        char *name = pm_interval_kind_name(kinds->structure, &kinds->paths, kind);
+        char *name = kind_name(kinds, kind);
         pm_append(&list, "%s%u (%s)", list ? ", " : "", kind->number, name);
         free(name);
     }
@@ -132,10 +147,10 @@ static bool add_role(struct pm_store *store, const char *name, struct pm_selecti
 static bool add_kind(struct pm_store *store, const struct pm_selecting *selecting,
                      struct pm_selection *selection, char **text, struct pm_error *err) {
     struct kinds kinds = {0};
-    struct pm_interval_kind found;
+    struct pm_interval_kind found = {0};
     bool ok = read_kinds(store, &kinds, err) && find_kind(&kinds, selecting->interval, &found, err);
     if (ok) {
-        char *name = pm_interval_kind_name(kinds.structure, &kinds.paths, &found);
+        char *name = kind_name(&kinds, &found);
         selection->kind = found.number;
         pm_append(text,
                   selecting->ordinal ? "%sone interval %s, by its number %s"

@@ -23,9 +23,13 @@ void pm_selecting_free(struct pm_selecting *selecting); /* what it owns */
 bool pm_select_in(struct pm_store *store, struct pm_selecting *selecting,
                   struct pm_report_options *options, struct pm_error *err);
 
-/* "solve:112 MPI_Recv..solve:120 MPI_Send", "begin..MPI_Init": the ends of a kind by name; owned by
-   the caller. */
-char *pm_interval_kind_name(const struct pm_structure *structure, const struct pm_call_paths *paths,
-                            const struct pm_interval_kind *kind);
+/* Names of the calls at the ends of KINDS, by path, which all differ; freed by
+   pm_call_path_names_free. */
+char **pm_interval_end_names(const struct pm_structure *structure,
+                             const struct pm_call_paths *paths,
+                             const struct pm_interval_kinds *kinds);
+/* With these NAMES both ends of KIND: "solve:112 MPI_Recv", "begin", "end". */
+const char *pm_interval_begin(char *const *names, const struct pm_interval_kind *kind);
+const char *pm_interval_end(char *const *names, const struct pm_interval_kind *kind);
 
 #endif

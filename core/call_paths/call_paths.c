@@ -178,11 +178,12 @@ char *pm_call_path_name(const struct pm_structure *structure, const struct pm_ca
 struct naming {
     const struct pm_call_paths *paths;
     struct steps *steps; /* per path */
+    char **texts;        /* with all steps: paths that have one text are not told apart by steps */
     char **names;
     bool *is_open; /* per path: its name has as many steps as all have that are not named yet */
 };
 
-/* Names of N steps for all that have none yet; those that no other one has stay. */
+/* Names of N steps for all that have none yet; those that no path of another text has stay. */
 static bool name_by(struct naming *naming, size_t n) {
     size_t n_paths = naming->paths->n_sites;
     struct pm_map map = {0};
@@ -194,7 +195,8 @@ static bool name_by(struct naming *naming, size_t n) {
         naming->names[path] = join(&naming->steps[path], n, " ", naming->paths->callees[path]);
         uint64_t hash = pm_hash_text(naming->names[path]);
         for (struct pm_map_entry at = pm_map_find(&map, hash); at.found; pm_map_next(&map, &at))
-            if (strcmp(naming->names[at.item], naming->names[path]) == 0)
+            if (strcmp(naming->names[at.item], naming->names[path]) == 0 &&
+                strcmp(naming->texts[at.item], naming->texts[path]) != 0)
                 is_double[at.item] = is_double[path] = true;
         pm_map_add(&map, hash, (uint32_t)path);
     }
@@ -205,9 +207,32 @@ static bool name_by(struct naming *naming, size_t n) {
     return open;
 }
 
+/* Names that are the same, because their paths have one text, get the address of the last call. */
+static void add_addresses(struct naming *naming) {
+    size_t n_paths = naming->paths->n_sites;
+    struct pm_map map = {0};
+    bool *is_double = pm_alloc(n_paths + 1, sizeof *is_double);
+    for (size_t path = 1; path < n_paths; path++) {
+        uint64_t hash = pm_hash_text(naming->texts[path]);
+        if (!naming->texts[path])
+            continue;
+        for (struct pm_map_entry at = pm_map_find(&map, hash); at.found; pm_map_next(&map, &at))
+            if (strcmp(naming->texts[at.item], naming->texts[path]) == 0)
+                is_double[at.item] = is_double[path] = true;
+        pm_map_add(&map, hash, (uint32_t)path);
+    }
+    for (size_t path = 1; path < n_paths; path++)
+        if (is_double[path])
+            pm_append(&naming->names[path], " @0x%llx",
+                      (unsigned long long)naming->paths->sites[path].return_address);
+    free(is_double);
+    pm_map_free(&map);
+}
+
 char **pm_call_path_names(const struct pm_structure *structure, const struct pm_call_paths *paths,
                           const bool *is_named) {
     struct naming naming = {paths, pm_alloc(paths->n_sites + 1, sizeof *naming.steps),
+                            pm_alloc(paths->n_sites + 1, sizeof *naming.texts),
                             pm_alloc(paths->n_sites + 1, sizeof *naming.names),
                             pm_alloc(paths->n_sites + 1, sizeof *naming.is_open)};
     size_t most_steps = 1, n = 1;
@@ -215,18 +240,19 @@ char **pm_call_path_names(const struct pm_structure *structure, const struct pm_
     for (uint32_t path = 1; path < paths->n_sites; path++)
         if ((naming.is_open[path] = is_named[path])) {
             naming.steps[path] = steps_of(structure, paths, path);
+            naming.texts[path] = join(&naming.steps[path], SIZE_MAX, " ", paths->callees[path]);
             if (naming.steps[path].n_texts > most_steps)
                 most_steps = naming.steps[path].n_texts;
         }
     while (name_by(&naming, n) && n < most_steps)
         n++;
+    add_addresses(&naming);
     for (size_t path = 1; path < paths->n_sites; path++) {
-        if (naming.is_open[path])
-            pm_append(&naming.names[path], " @0x%llx",
-                      (unsigned long long)paths->sites[path].return_address);
         free_steps(&naming.steps[path]);
+        free(naming.texts[path]);
     }
     free(naming.steps);
+    free(naming.texts);
     free(naming.is_open);
     return naming.names;
 }

@@ -53,7 +53,8 @@ char *pm_call_path_name(const struct pm_structure *structure, const struct pm_ca
                         uint32_t path);
 
 /* Short names, one for each path, of those for which IS_NAMED[path] (NULL of the others), with as
-   many steps as it takes to tell them from each other.  Freed by pm_call_path_names_free. */
+   many steps as it takes to tell them from each other, and where steps do not, the address of the
+   last call.  Freed by pm_call_path_names_free. */
 char **pm_call_path_names(const struct pm_structure *structure, const struct pm_call_paths *paths,
                           const bool *is_named);
 void pm_call_path_names_free(char **names, const struct pm_call_paths *paths);

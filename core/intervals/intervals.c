@@ -39,6 +39,15 @@ void pm_intervals_sort(struct pm_intervals *intervals) {
     PM_SORT(intervals->rows, intervals->n_rows, compare_rows);
 }
 
+void pm_intervals_count(const struct pm_intervals *intervals, uint64_t *n, size_t *n_kinds) {
+    *n = *n_kinds = 0;
+    for (size_t i = 0; i < intervals->n_rows; i++) {
+        const struct pm_interval *row = &intervals->rows[i];
+        *n += row->n;
+        *n_kinds += i == 0 || row[-1].begin != row->begin || row[-1].end != row->end;
+    }
+}
+
 void pm_interval_add_edges(const struct pm_interval *row, double *edge_counts) {
     for (size_t i = 0; i < row->n_edges; i++)
         edge_counts[row->edges[i].edge] += (double)row->edges[i].count;

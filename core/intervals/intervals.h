@@ -42,6 +42,9 @@ struct pm_intervals {
 void pm_intervals_free(struct pm_intervals *intervals); /* and the struct itself; NULL: none */
 void pm_interval_free(struct pm_interval *interval);    /* what it owns */
 
+/* How many intervals, and kinds of them, there are; of ordered rows. */
+void pm_intervals_count(const struct pm_intervals *intervals, uint64_t *n, size_t *n_kinds);
+
 /* Brings the rows into their order. */
 void pm_intervals_sort(struct pm_intervals *intervals);
 

@@ -15,7 +15,7 @@ struct pm_selection {
     uint32_t group;  /* of ranks, of runs that have so many; PM_NONE: all */
     uint32_t kind;   /* of interval, the store's number of it, added up; PM_NONE: whole runs */
     bool by_ordinal; /* not added up: intervals with other ordinals are other runs … */
-    char ordinal_name[PM_PARAMETER_NAME_SIZE]; /* … that have this parameter, too */
+    char ordinal_name[PM_PARAMETER_NAME_SIZE]; /* … that have this parameter, too: from 1 on */
 };
 
 /* Whole runs, all ranks. */

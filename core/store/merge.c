@@ -13,6 +13,8 @@
 struct merge {
     struct pm_store *to;
     const char *from; /* path of the store that is attached as `other` */
+    struct pm_store *other;
+    struct pm_structure *structure; /* of it */
     void (*say)(void *context, const char *sentence);
     void *context;
     struct pm_error *err;
@@ -35,6 +37,19 @@ static void free_tables(struct tables *tables) {
     free(tables->list);
 }
 
+/* One statement, whatever stands behind it in a damaged store. */
+static bool run_statement(struct merge *merge, const char *sql) {
+    sqlite3_stmt *s = sql ? pm_store_prepare(merge->to, sql, merge->err) : NULL;
+    bool ok = s && pm_store_step(merge->to, s, merge->err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
+/* Names that go into statements as they are. */
+static bool is_plain_name(const char *name) {
+    return name && *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789")];
+}
+
 /* Tables of SCHEMA, `main` or `other`, that have a column `run`. */
 static bool find_tables(struct merge *merge, const char *schema, struct tables *tables) {
     char *sql = pm_sprintf("SELECT m.name, m.sql FROM %s.sqlite_master AS m WHERE m.type = 'table'"
@@ -47,6 +62,9 @@ static bool find_tables(struct merge *merge, const char *schema, struct tables *
         struct table *table = PM_PUSH(tables, list);
         table->name = pm_store_column_text(s, 0);
         table->sql = pm_store_column_text(s, 1);
+        ok = (is_plain_name(table->name) && table->sql) ||
+             pm_fail(merge->err, "%s: the store is damaged: it has a table without a name",
+                     merge->from);
     }
     sqlite3_finalize(s);
     free(sql);
@@ -103,7 +121,7 @@ static bool make_table(struct merge *merge, const struct table *table) {
     bool has, ok = pm_store_has_table(merge->to, table->name, &has, merge->err);
     if (!ok || has)
         return ok;
-    ok = pm_store_run_sql(merge->to, table->sql, merge->err);
+    ok = run_statement(merge, table->sql);
     sqlite3_stmt *s = pm_store_prepare(merge->to,
                                        "SELECT sql FROM other.sqlite_master WHERE type = 'index'"
                                        " AND tbl_name = ? AND sql IS NOT NULL",
@@ -112,7 +130,7 @@ static bool make_table(struct merge *merge, const struct table *table) {
     if (s)
         sqlite3_bind_text(s, 1, table->name, -1, SQLITE_STATIC);
     while (ok && pm_store_next_row(merge->to, s, &ok, merge->err))
-        ok = pm_store_run_sql(merge->to, (const char *)sqlite3_column_text(s, 0), merge->err);
+        ok = run_statement(merge, (const char *)sqlite3_column_text(s, 0));
     sqlite3_finalize(s);
     return ok;
 }
@@ -151,55 +169,24 @@ static bool number_runs(struct merge *merge) {
         merge->err);
 }
 
-/* A path that is here already keeps its number: the same call from the same path.  Parents come
-   before their children, so that theirs is known. */
 static bool number_paths(struct merge *merge) {
-    static const char *const of_paths =
-        "INSERT INTO main.call_path (id, parent, module, return_address, scope, callee)"
-        " SELECT (SELECT ifnull(max(id), 0) + 1 FROM main.call_path), ?2, module, return_address,"
-        " scope, callee FROM other.call_path WHERE id = ?1";
-    struct pm_store *to = merge->to;
+    struct pm_call_paths paths;
+    if (!pm_store_call_paths(merge->other, &paths, merge->err))
+        return false;
+    uint32_t *numbers = pm_store_put_call_paths(merge->to, merge->structure, &paths, merge->err);
     sqlite3_stmt *s =
-        pm_store_prepare(to, "SELECT id, parent FROM other.call_path ORDER BY id", merge->err);
-    sqlite3_stmt *parent =
-        pm_store_prepare(to, "SELECT new FROM temp.merged_path WHERE old = ?", merge->err);
-    sqlite3_stmt *same = pm_store_prepare(
-        to,
-        "SELECT a.id FROM main.call_path AS a JOIN other.call_path AS b ON a.module = b.module"
-        " AND a.return_address = b.return_address WHERE b.id = ?1 AND a.parent = ?2",
-        merge->err);
-    sqlite3_stmt *put = pm_store_prepare(to, of_paths, merge->err);
-    sqlite3_stmt *map =
-        pm_store_prepare(to, "INSERT INTO temp.merged_path VALUES (?, ?)", merge->err);
-    bool ok = s && parent && same && put && map;
-    while (ok && pm_store_next_row(to, s, &ok, merge->err)) {
-        int64_t old = sqlite3_column_int64(s, 0), old_parent = sqlite3_column_int64(s, 1);
-        int64_t new_parent = 0, new = 0;
-        sqlite3_bind_int64(parent, 1, old_parent);
-        if (sqlite3_step(parent) == SQLITE_ROW)
-            new_parent = sqlite3_column_int64(parent, 0);
-        sqlite3_reset(parent);
-        sqlite3_bind_int64(same, 1, old);
-        sqlite3_bind_int64(same, 2, new_parent);
-        bool is_here = sqlite3_step(same) == SQLITE_ROW;
-        if (is_here)
-            new = sqlite3_column_int64(same, 0);
-        sqlite3_reset(same);
-        if (!is_here) {
-            sqlite3_bind_int64(put, 1, old);
-            sqlite3_bind_int64(put, 2, new_parent);
-            ok = pm_store_step(to, put, merge->err);
-            new = sqlite3_last_insert_rowid(to->db);
-        }
-        sqlite3_bind_int64(map, 1, old);
-        sqlite3_bind_int64(map, 2, new);
-        ok = ok && pm_store_step(to, map, merge->err);
+        numbers
+            ? pm_store_prepare(merge->to, "INSERT INTO temp.merged_path VALUES (?, ?)", merge->err)
+            : NULL;
+    bool ok = s != NULL;
+    for (size_t path = 0; ok && path < paths.n_sites; path++) {
+        sqlite3_bind_int64(s, 1, (int64_t)path);
+        sqlite3_bind_int64(s, 2, path ? numbers[path] : 0);
+        ok = pm_store_step(merge->to, s, merge->err);
     }
     sqlite3_finalize(s);
-    sqlite3_finalize(parent);
-    sqlite3_finalize(same);
-    sqlite3_finalize(put);
-    sqlite3_finalize(map);
+    free(numbers);
+    pm_call_paths_free(&paths);
     return ok;
 }
 
@@ -221,11 +208,10 @@ static bool number_kinds(struct merge *merge) {
 static bool number_all(struct merge *merge) {
     static const char *const names[] = {"call_path", "interval_kind"};
     bool (*const number[])(struct merge *) = {number_paths, number_kinds};
-    bool ok = number_runs(merge) &&
-              pm_store_run_sql(merge->to,
-                               "DELETE FROM temp.merged_path; DELETE FROM temp.merged_kind;"
-                               "INSERT INTO temp.merged_path VALUES (0, 0);",
-                               merge->err);
+    bool ok =
+        number_runs(merge) &&
+        pm_store_run_sql(merge->to, "DELETE FROM temp.merged_path; DELETE FROM temp.merged_kind;",
+                         merge->err);
     for (size_t i = 0; ok && i < sizeof names / sizeof *names; i++) {
         struct table table = {.name = pm_strdup(names[i])};
         sqlite3_stmt *s = pm_store_prepare(
@@ -266,22 +252,37 @@ static char *portable_settings(const char *settings) {
     return text;
 }
 
-/* Names the first line that differs. */
+/* The first line of TEXT that is not in OTHER, at *LENGTH; NULL: all are. */
+static const char *differing_line(const char *text, const char *other, size_t *length) {
+    for (; *text; text += *length + (text[*length] == '\n')) {
+        *length = strcspn(text, "\n");
+        const char *line = other;
+        while (*line && (strcspn(line, "\n") != *length || strncmp(line, text, *length) != 0)) {
+            line += strcspn(line, "\n");
+            line += *line == '\n';
+        }
+        if (!*line)
+            return text;
+    }
+    return NULL;
+}
+
+/* Names the first setting that differs. */
 static bool fail_differing(struct merge *merge, const char *size, const char *own,
                            const char *other) {
-    while (*own && *other) {
-        size_t n = strcspn(own, "\n"), m = strcspn(other, "\n");
-        if (n != m || strncmp(own, other, n) != 0)
-            break;
-        own += n + (own[n] == '\n');
-        other += m + (other[m] == '\n');
-    }
-    size_t n = strcspn(own, "\n"), m = strcspn(other, "\n");
-    return pm_fail(merge->err,
-                   "%s: its run of %s was measured with `%.*s`, those before with `%.*s`: runs of "
-                   "one store have the same settings",
-                   merge->from, *size ? size : "the program", (int)m, m ? other : "", (int)n,
-                   n ? own : "");
+    size_t n = 0, m = 0;
+    const char *before = differing_line(own, other, &n), *now = differing_line(other, own, &m);
+    char *run = *size ? pm_sprintf("its run of %s", size) : pm_strdup("its run");
+    if (now && before && strcspn(now, " ") == strcspn(before, " ") &&
+        strncmp(now, before, strcspn(now, " ")) == 0)
+        pm_fail(merge->err, "%s: %s was measured with `%.*s`, those before with `%.*s`",
+                merge->from, run, (int)m, now, (int)n, before);
+    else
+        pm_fail(merge->err, "%s: %s was measured with%s `%.*s`, those before were%s", merge->from,
+                run, now ? "" : "out", now ? (int)m : (int)n, now ? now : before,
+                now ? " not" : "");
+    free(run);
+    return false;
 }
 
 /* Each of the other store's runs has settings that a run here has, if there are any. */
@@ -347,18 +348,26 @@ static bool remove_replaced(struct merge *merge) {
                                   merge->err);
 }
 
+/* The first column of the table is `id`. */
+static bool copy_run_rows(struct merge *merge) {
+    static const char id[] = "\"id\"";
+    char *columns =
+        has_same_columns(merge, "run") ? column_list(merge, "main", "run", false) : NULL;
+    bool ok = columns && (strncmp(columns, id, strlen(id)) == 0 ||
+                          pm_fail(merge->err, "%s: the store is damaged", merge->from));
+    char *sql = ok ? pm_sprintf("INSERT INTO main.run (%s) SELECT m.new%s FROM other.run"
+                                " JOIN temp.merged_run AS m ON m.old = id",
+                                columns, columns + strlen(id))
+                   : NULL;
+    ok = ok && pm_store_run_sql(merge->to, sql, merge->err);
+    free(sql);
+    free(columns);
+    return ok;
+}
+
 static bool copy_runs(struct merge *merge) {
     struct tables tables = {0};
-    bool ok = has_same_columns(merge, "run") &&
-              pm_store_run_sql(
-                  merge->to,
-                  "INSERT INTO main.run (id, parameters, command, started, wall_seconds,"
-                  " cpu_seconds, exit_status, threads, processes, block_sizes, settings, notes)"
-                  " SELECT m.new, parameters, command, started, wall_seconds, cpu_seconds,"
-                  " exit_status, threads, processes, block_sizes, settings, notes"
-                  " FROM other.run JOIN temp.merged_run AS m ON m.old = id",
-                  merge->err) &&
-              find_tables(merge, "other", &tables);
+    bool ok = copy_run_rows(merge) && find_tables(merge, "other", &tables);
     for (size_t i = 0; ok && i < tables.n_list; i++)
         ok = copy_table(merge, &tables.list[i]);
     free_tables(&tables);
@@ -375,18 +384,17 @@ static bool keep_version(struct merge *merge) {
     return ok;
 }
 
-static void say_merged(const struct merge *merge) {
-    struct merge *all = (struct merge *)merge;
-    int64_t n = number_of(all, "SELECT count(*) FROM other.run"),
-            came = number_of(all, "SELECT count(*) FROM temp.merged_run"),
-            replaced = number_of(all, "SELECT count(*) FROM temp.replaced_run");
-    char *sentence = pm_sprintf("%s: %lld runs", merge->from, (long long)n);
+/* "b.pmdb: 5 runs, 1 in place of an older one of its size, 2 that were there already". */
+static void say_merged(struct merge *merge, int64_t n_there, int64_t n_older) {
+    int64_t n = number_of(merge, "SELECT count(*) FROM other.run"),
+            replaced = number_of(merge, "SELECT count(*) FROM temp.replaced_run");
+    char *sentence = pm_sprintf("%s: %lld run%s", merge->from, (long long)n, n == 1 ? "" : "s");
     if (replaced)
-        pm_append(&sentence, ", of which %lld take the place of older ones of the same size",
-                  (long long)replaced);
-    if (came < n)
-        pm_append(&sentence, "%s %lld are left out: there are newer ones of the same size",
-                  replaced ? ";" : ", of which", (long long)(n - came));
+        pm_append(&sentence, ", %lld in place of older ones of the same size", (long long)replaced);
+    if (n_older)
+        pm_append(&sentence, ", %lld left out for newer ones of the same size", (long long)n_older);
+    if (n_there)
+        pm_append(&sentence, ", %lld there already", (long long)n_there);
     merge->say(merge->context, sentence);
     free(sentence);
 }
@@ -403,13 +411,9 @@ static bool attach(struct merge *merge) {
 
 /* What there is of the program goes along; that of another one is refused. */
 static bool put_structure(struct merge *merge) {
-    struct pm_store *from = pm_store_open(merge->from, PM_STORE_READ, merge->err);
-    struct pm_structure *structure = from ? pm_store_structure(from, merge->err) : NULL;
-    bool ok = structure && (pm_store_put_structure(merge->to, structure, merge->err) ||
-                            pm_fail_in(merge->err, "%s", merge->from));
-    pm_structure_free(structure);
-    pm_store_close(from);
-    return ok;
+    merge->structure = pm_store_structure(merge->other, merge->err);
+    return merge->structure && (pm_store_put_structure(merge->to, merge->structure, merge->err) ||
+                                pm_fail_in(merge->err, "%s", merge->from));
 }
 
 static bool merge_one(struct merge *merge) {
@@ -420,13 +424,19 @@ static bool merge_one(struct merge *merge) {
                       "%s: of an earlier version of pmodel: `pmodel run` of one of its sizes makes "
                       "it one of this",
                       merge->from);
-    if (ok && pm_store_begin(merge->to, merge->err)) {
+    int64_t n_there = number_of(merge, "SELECT count(*) FROM main.run AS a JOIN other.run AS b"
+                                       " ON a.parameters = b.parameters"
+                                       " WHERE a.started = b.started"),
+            n_older = number_of(merge, "SELECT count(*) FROM main.run AS a JOIN other.run AS b"
+                                       " ON a.parameters = b.parameters"
+                                       " WHERE a.started > b.started");
+    if (ok && (ok = pm_store_begin(merge->to, merge->err))) {
         ok = check_settings(merge) && number_all(merge) && remove_replaced(merge) &&
              copy_runs(merge) && keep_version(merge);
         ok = pm_store_end(merge->to, ok, merge->err);
     }
     if (ok)
-        say_merged(merge);
+        say_merged(merge, n_there, n_older);
     sqlite3_exec(merge->to->db, "DETACH DATABASE other", NULL, NULL, NULL);
     return ok;
 }
@@ -451,7 +461,11 @@ static bool merge_all(struct merge *merge, const char *path, const char *name, c
                                       merge->err);
     for (size_t i = 0; ok && i < n_from; i++) {
         merge->from = from[i];
-        ok = merge_one(merge);
+        merge->other = pm_store_open(from[i], PM_STORE_READ, merge->err);
+        ok = merge->other && merge_one(merge);
+        pm_structure_free(merge->structure);
+        merge->structure = NULL;
+        pm_store_close(merge->other);
     }
     pm_store_close(merge->to);
     return ok;

@@ -242,6 +242,8 @@ bool pm_store_ranks(struct pm_store *store, const struct pm_parameters *paramete
                     struct pm_ranks *ranks, struct pm_error *err);
 /* Adds the roles that ranks of all runs have to NAMES, without ranks. */
 bool pm_store_roles(struct pm_store *store, struct pm_ranks *names, struct pm_error *err);
+/* Puts the roles, as they are now, into the table of ranks, for other tools. */
+bool pm_store_name_roles(struct pm_store *store, struct pm_error *err);
 
 /* From now on runs, profiles, threads and models of STORE are those of SELECTION; times, bounds,
    reuse patterns and profiles of basic blocks, which are of whole runs, are none.  A run that has
@@ -345,6 +347,9 @@ bool pm_store_put_intervals(struct pm_store *store, const struct pm_parameters *
 struct pm_intervals *pm_store_intervals(struct pm_store *store,
                                         const struct pm_parameters *parameters, uint32_t kind,
                                         bool with_histograms, struct pm_error *err);
+/* Bytes that they take in the store, but for what SQLite adds; 0 without. */
+bool pm_store_interval_bytes(struct pm_store *store, const struct pm_parameters *parameters,
+                             double *bytes, struct pm_error *err);
 /* *FOUND: whether the run with exactly PARAMETERS has some, or some with histograms. */
 bool pm_store_has_intervals(struct pm_store *store, const struct pm_parameters *parameters,
                             bool with_histograms, bool *found, struct pm_error *err);

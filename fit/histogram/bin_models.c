@@ -173,6 +173,7 @@ static void bound_by_longer(struct pm_partition *p, struct pm_bin_model *bins) {
             const struct pm_model *longer = &bins[j].distance;
             if (is_constant(longer) || last_term(longer) >= last_term(own) ||
                 !(longer->leave_one_out_error < own->leave_one_out_error) ||
+                !(p->segments[j].mean[n - 1] > 0) || /* then there is no ratio */
                 !is_nearer(&p->segments[i], &p->segments[j], n))
                 continue;
             *own = *longer;

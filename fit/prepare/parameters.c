@@ -281,9 +281,12 @@ static bool is_polynomial(const struct pm_profile *const *profiles, size_t n,
     return model.exact && model.n_terms <= pm_heuristics.formula_terms;
 }
 
-/* True if parameter AT of the N_NAMES is a function of the others. */
-static bool is_dependent(const struct pm_profile *const *profiles, size_t n,
-                         const char *const *names, size_t n_names, size_t at) {
+/* True if parameter AT of the N_NAMES is a function of the others; one that was given as a formula
+   is, where the others tell the runs apart. */
+static bool is_dependent(const struct choosing *choosing, const char *const *names, size_t n_names,
+                         size_t at) {
+    const struct pm_profile *const *profiles = choosing->profiles;
+    const size_t n = choosing->n;
     const char *rest[PM_MAX_PARAMETERS];
     size_t n_rest = 0;
     for (size_t p = 0; p < n_names; p++)
@@ -291,6 +294,8 @@ static bool is_dependent(const struct pm_profile *const *profiles, size_t n,
             rest[n_rest++] = names[p];
     if (!tell_apart(profiles, n, rest, n_rest))
         return false;
+    if (is_formula(choosing, names[at]))
+        return true;
     for (size_t p = 0; p < n_rest; p++)
         if (n_levels(profiles, n, rest[p]) < n && determines(profiles, n, rest[p], names[at]))
             return true;
@@ -319,7 +324,7 @@ static size_t find_dependents(const struct choosing *choosing, const char *const
                               size_t n_names, struct dependent *dependents) {
     size_t n = 0, n_formulas = 0, n_kept = 0;
     for (size_t p = 0; p < n_names; p++) {
-        if (!is_dependent(choosing->profiles, choosing->n, names, n_names, p))
+        if (!is_dependent(choosing, names, n_names, p))
             continue;
         struct dependent *dependent = &dependents[n++];
         *dependent =

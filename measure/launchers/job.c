@@ -44,9 +44,9 @@ bool pm_hash_file(const char *path, uint64_t *hash, struct pm_error *err) {
 /* ---- what is to be run ----------------------------------------------------------------------- */
 
 /* A new field of struct pm_launch that a node needs belongs here and into pm_job_order_read. */
-char *pm_job_describe(const struct pm_launch *launch, bool spans_nodes, struct pm_error *err) {
+char *pm_job_describe(const struct pm_launch *launch, const struct pm_shared_copies *shared,
+                      bool spans_nodes) {
     struct pm_sheet sheet = {0};
-    bool ok = true;
     char *here = launch->folder ? NULL : get_current_dir_name();
     pm_sheet_add(&sheet, "form", "%s", form);
     for (size_t i = 0; launch->argv[i]; i++)
@@ -54,22 +54,20 @@ char *pm_job_describe(const struct pm_launch *launch, bool spans_nodes, struct p
     pm_sheet_add(&sheet, "command", "%s", launch->command_path);
     pm_sheet_add(&sheet, "folder", "%s", launch->folder ? launch->folder : here ? here : ".");
     pm_sheet_add(&sheet, "runtime", "%s", launch->runtime);
-    for (size_t i = 0; ok && i < launch->n_files; i++) {
-        const struct pm_copy *file = &launch->files[i];
-        uint64_t original = 0, copy = 0;
-        ok = pm_hash_file(file->original, &original, err) &&
-             pm_hash_file(file->instrumented, &copy, err);
-        pm_sheet_add(&sheet, "original", "%s", file->original);
-        pm_sheet_add(&sheet, "copy", "%s", file->instrumented);
-        pm_sheet_add(&sheet, "hashes", "%016llx %016llx", (unsigned long long)original,
-                     (unsigned long long)copy);
+    if (launch->wrapper)
+        pm_sheet_add(&sheet, "wrapper", "%s", launch->wrapper);
+    for (size_t i = 0; i < shared->n; i++) {
+        pm_sheet_add(&sheet, "original", "%s", shared->files[i].original);
+        pm_sheet_add(&sheet, "copy", "%s", shared->files[i].instrumented);
+        pm_sheet_add(&sheet, "hashes", "%016llx %016llx", (unsigned long long)shared->originals[i],
+                     (unsigned long long)shared->copies[i]);
     }
     for (size_t i = 0; launch->environment[i]; i++)
         pm_sheet_add(&sheet, "environment", "%s", launch->environment[i]);
     pm_sheet_add(&sheet, "timeout", "%.17g", launch->timeout_seconds);
     pm_sheet_add(&sheet, "grace", "%.17g", launch->grace_seconds);
     pm_sheet_add(&sheet, "nodes", "%s", spans_nodes ? "several" : "one");
-    char *text = ok ? pm_sheet_text(&sheet) : NULL;
+    char *text = pm_sheet_text(&sheet);
     pm_sheet_free(&sheet);
     free(here);
     return text;
@@ -137,6 +135,7 @@ bool pm_job_order_read(const char *folder, struct pm_job_order *order, struct pm
     order->launch.command_path = owned_text(&sheet, "command");
     order->launch.folder = owned_text(&sheet, "folder");
     order->launch.runtime = owned_text(&sheet, "runtime");
+    order->launch.wrapper = owned_text(&sheet, "wrapper");
     order->launch.timeout_seconds = pm_sheet_number(&sheet, "timeout");
     order->launch.grace_seconds = pm_sheet_number(&sheet, "grace");
     if (ok && (!found_form || strcmp(found_form, form) != 0 || !order->argv[0] ||
@@ -160,6 +159,7 @@ void pm_job_order_free(struct pm_job_order *order) {
     free((char *)order->launch.command_path);
     free((char *)order->launch.folder);
     free((char *)order->launch.runtime);
+    free((char *)order->launch.wrapper);
     *order = (struct pm_job_order){0};
 }
 

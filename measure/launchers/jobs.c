@@ -233,32 +233,35 @@ static bool make_folders(const char *parent, const char *path, struct pm_error *
     return ok;
 }
 
-static bool hash_all(const struct pm_copy *files, size_t n_files, uint64_t *all,
+/* ALL: of all copies and the places of their originals. */
+static bool hash_all(const struct pm_copy *files, struct pm_shared_copies *shared, uint64_t *all,
                      struct pm_error *err) {
     *all = 0;
-    for (size_t i = 0; i < n_files; i++) {
-        uint64_t hash;
-        if (!pm_hash_file(files[i].instrumented, &hash, err))
+    for (size_t i = 0; i < shared->n; i++) {
+        if (!pm_hash_file(files[i].original, &shared->originals[i], err) ||
+            !pm_hash_file(files[i].instrumented, &shared->copies[i], err))
             return false;
-        *all = XXH3_64bits_withSeed(&hash, sizeof hash, *all);
+        *all = XXH3_64bits_withSeed(&shared->copies[i], sizeof *shared->copies, *all);
         *all = XXH3_64bits_withSeed(files[i].original, strlen(files[i].original), *all);
     }
     return true;
 }
 
 bool pm_jobs_share(struct pm_jobs *jobs, const struct pm_copy *files, size_t n_files,
-                   struct pm_copy **shared, struct pm_error *err) {
+                   struct pm_shared_copies *shared, struct pm_error *err) {
     uint64_t hash;
-    *shared = NULL;
-    if (!hash_all(files, n_files, &hash, err))
+    *shared = (struct pm_shared_copies){.files = pm_alloc(n_files, sizeof *shared->files),
+                                        .originals = pm_alloc(n_files, sizeof *shared->originals),
+                                        .copies = pm_alloc(n_files, sizeof *shared->copies),
+                                        .n = n_files};
+    if (!hash_all(files, shared, &hash, err))
         return false;
     size_t common = (size_t)(pm_base_name(files[0].instrumented) - files[0].instrumented);
     char *copies = pm_sprintf("%s/copies", jobs->folder);
     char *parent = pm_sprintf("%s/%016llx", copies, (unsigned long long)hash);
     bool ok = pm_make_folder(copies, err);
-    *shared = pm_alloc(n_files, sizeof **shared);
     for (size_t i = 0; i < n_files; i++) {
-        struct pm_copy *to = &(*shared)[i];
+        struct pm_copy *to = &shared->files[i];
         *to = (struct pm_copy){.original = pm_strdup(files[i].original),
                                .instrumented =
                                    pm_sprintf("%s/%s", parent, files[i].instrumented + common)};
@@ -271,12 +274,14 @@ bool pm_jobs_share(struct pm_jobs *jobs, const struct pm_copy *files, size_t n_f
     return ok;
 }
 
-void pm_shared_copies_free(struct pm_copy *shared, size_t n_files) {
-    for (size_t i = 0; shared && i < n_files; i++) {
-        free(shared[i].original);
-        free(shared[i].instrumented);
+void pm_shared_copies_free(struct pm_shared_copies *shared) {
+    for (size_t i = 0; i < shared->n; i++) {
+        free(shared->files[i].original);
+        free(shared->files[i].instrumented);
     }
-    free(shared);
+    free(shared->files);
+    free(shared->originals);
+    free(shared->copies);
 }
 
 /* ---- taking and submitting ------------------------------------------------------------------- */
@@ -421,12 +426,12 @@ void pm_jobs_cancel(struct pm_jobs *jobs) {
     double end = pm_now_seconds() + MOST_END_SECONDS;
     if (jobs->local) {
         pm_local_cancel(jobs->local);
+        pm_jobs_look(jobs);
     } else {
         pm_batch_cancel(jobs, jobs->list, jobs->n_list);
         do {
             poll(NULL, 0, 10 * SHORT_WAIT_MS);
             pm_jobs_look(jobs);
-        } while (some_are_alive(jobs) && pm_now_seconds() < end);
+        } while (some_are_alive(jobs) && !jobs->has_complained && pm_now_seconds() < end);
     }
-    pm_jobs_look(jobs);
 }

@@ -27,7 +27,8 @@ static void on_error(cfg_t *cfg, const char *format, va_list arguments) {
     pm_fail(reading.err, "%s:%d: %s", reading.path, cfg ? cfg->line : 0, text);
 }
 
-/* `$` and backslashes are the shell's: libconfuse would take them for its own in double quotes. */
+/* `$` and backslashes are the shell's: libconfuse would take the one for its own in double quotes,
+   and prints the other where no quotes are. */
 static bool check_quotes(const char *text, const char *path, struct pm_error *err) {
     char quote = '\0';
     int line = 1;
@@ -41,6 +42,9 @@ static bool check_quotes(const char *text, const char *path, struct pm_error *er
             quote = *text;
         else if (quote == '"' && *text == '$')
             return pm_fail(err, "%s:%d: write a text with a `$` between single quotes", path, line);
+        else if (!quote && *text == '\\')
+            return pm_fail(err, "%s:%d: write a text with a `\\` between single quotes", path,
+                           line);
         else if (*text == '\\' && text[1])
             line += *++text == '\n';
     }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/base.h"
 #include "measure/launch/launch.h"
@@ -84,18 +85,25 @@ bool pm_jobs_have_no_room(const struct pm_jobs *jobs);
 /* A job that has been dealt with; its folder goes. */
 void pm_jobs_remove(struct pm_jobs *jobs, struct pm_job *job);
 
-/* Puts FILES, the copies, where nodes find them, and gives their paths there; the same files have
-   the same path.  *SHARED is owned by the caller (pm_shared_copies_free). */
+/* The copies where nodes find them, and hashes that tell whether a node has the same files. */
+struct pm_shared_copies {
+    struct pm_copy *files;
+    uint64_t *originals, *copies; /* [n] */
+    size_t n;
+};
+/* Puts FILES, the copies, there; the same files have the same paths.  SHARED is freed by
+   pm_shared_copies_free, also after an error. */
 bool pm_jobs_share(struct pm_jobs *jobs, const struct pm_copy *files, size_t n_files,
-                   struct pm_copy **shared, struct pm_error *err);
-void pm_shared_copies_free(struct pm_copy *shared, size_t n_files);
+                   struct pm_shared_copies *shared, struct pm_error *err);
+void pm_shared_copies_free(struct pm_shared_copies *shared);
 
 /* ---- one job (job.c) ------------------------------------------------------------------------- */
 
-/* LAUNCH as text, equal for what is the same run; owned by the caller.  The folder for raw files is
-   named `raw` in its environment.  SPANS_NODES: where an argument names the program, ranks on other
-   nodes execute it.  False if a copy or an original cannot be read. */
-char *pm_job_describe(const struct pm_launch *launch, bool spans_nodes, struct pm_error *err);
+/* LAUNCH, of SHARED's files, as text, equal for what is the same run; owned by the caller.  The
+   folder for raw files is named `raw` in its environment.  SPANS_NODES: where an argument names the
+   program, ranks on other nodes execute it. */
+char *pm_job_describe(const struct pm_launch *launch, const struct pm_shared_copies *shared,
+                      bool spans_nodes);
 
 /* What the job in FOLDER came to.  False with a sentence if it could not be run, or its result
    cannot be read. */

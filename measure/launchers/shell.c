@@ -3,15 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "measure/interruption.h"
 #include "measure/launchers/private.h"
 
-enum { MOST_OUTPUT = 1 << 24 };
+enum { MOST_OUTPUT = 1 << 24, MOST_END_SECONDS = 5 };
 
 /* ---- templates ------------------------------------------------------------------------------- */
 
@@ -81,11 +83,19 @@ static bool take(int from, struct pm_output_tail *tail, FILE *all) {
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-static void listen_to(int output, int errors, FILE *all, struct pm_output_tail *tail) {
+/* A command that hangs, as one that asks a queue which does not answer, is ended once we are to
+ * end.
+ */
+static void listen_to(pid_t child, int output, int errors, FILE *all, struct pm_output_tail *tail) {
     struct pollfd from[] = {{.fd = output, .events = POLLIN}, {.fd = errors, .events = POLLIN}};
+    double end = 0;
     while (from[0].fd >= 0 || from[1].fd >= 0) {
-        if (poll(from, 2, -1) < 0 && errno != EINTR)
+        if (poll(from, 2, 1000) < 0 && errno != EINTR)
             return;
+        if (pm_interrupting_signal() && end == 0)
+            end = pm_now_seconds() + MOST_END_SECONDS;
+        if (end != 0 && pm_now_seconds() > end)
+            kill(-child, SIGKILL);
         if (from[0].fd >= 0 && from[0].revents && !take(from[0].fd, NULL, all))
             from[0].fd = -1;
         if (from[1].fd >= 0 && from[1].revents && !take(from[1].fd, tail, NULL))
@@ -124,7 +134,7 @@ bool pm_shell(const char *command, char **output, struct pm_error *err) {
     close(errors[1]);
     FILE *all = open_memstream(output, &n_bytes);
     if (child > 0 && all)
-        listen_to(outputs[0], errors[0], all, &tail);
+        listen_to(child, outputs[0], errors[0], all, &tail);
     if (all)
         fclose(all);
     close(outputs[0]);

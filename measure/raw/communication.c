@@ -1,7 +1,7 @@
 /* Reads communication of a raw file. */
 #include <stdlib.h>
 
-#include "core/mpi_operations.h"
+#include "core/mpi_operations/mpi_operations.h"
 #include "measure/raw/sections.h"
 
 static bool is_rank(int32_t rank) { return rank >= PM_UNKNOWN_PARTNER; }

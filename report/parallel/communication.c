@@ -91,7 +91,7 @@ static char *partner_text(enum naming naming, int64_t partner, int32_t number, u
     }
     if (naming == BY_NUMBER || rank == PM_NONE)
         return pm_sprintf("%d", number);
-    return partner == 0 ? pm_strdup("rank")
+    return partner == 0 ? pm_strdup("itself")
                         : pm_sprintf("rank%s%" PRId64, partner < 0 ? "\u2212" : "+",
                                      partner < 0 ? -partner : partner);
 }
@@ -117,28 +117,29 @@ static bool are_alike(const struct pm_communication *communication, uint32_t a, 
                       one->n_members == other->n_members && one->n_remote == other->n_remote);
 }
 
-static bool is_one_call(const struct pm_communication *communication, const struct pm_event_kind *a,
+/* By what is shown: calls of one name are one, unless paths are told apart. */
+static bool is_one_call(const struct pm_communication_report *report, const struct pm_event_kind *a,
                         const struct pm_event_kind *b) {
-    return a->path == b->path && a->operation == b->operation &&
-           are_alike(communication, a->communicator, b->communicator);
+    return report->calls[a->path] == report->calls[b->path] && a->operation == b->operation &&
+           are_alike(report->communication, a->communicator, b->communicator);
 }
 
 struct event_rows {
     PM_ARRAY(struct event_row, rows);
 };
 
-static void add_event(struct event_rows *to, size_t first, const struct pm_communication *of,
+static void add_event(struct event_rows *to, const struct pm_communication_report *report,
                       const struct pm_event_count *count, uint32_t rank, bool by_rank,
                       enum naming naming, uint32_t size) {
     const struct pm_event_kind *kind = &count->kind;
     int64_t partner = name_partner(naming, kind->partner, rank, size);
     int64_t source = name_partner(naming, kind->source, rank, size);
     struct event_row *row = NULL;
-    for (size_t i = first; i < to->n_rows && !row; i++)
+    for (size_t i = 0; i < to->n_rows && !row; i++)
         if (to->rows[i].partner == partner && to->rows[i].source == source &&
             (to->rows[i].kind.partner < 0) == (kind->partner < 0) &&
             (to->rows[i].kind.source < 0) == (kind->source < 0) &&
-            (!by_rank || to->rows[i].rank == rank) && is_one_call(of, &to->rows[i].kind, kind))
+            (!by_rank || to->rows[i].rank == rank) && is_one_call(report, &to->rows[i].kind, kind))
             row = &to->rows[i];
     if (!row) {
         row = PM_PUSH(to, rows);
@@ -161,6 +162,12 @@ static void add_event(struct event_rows *to, size_t first, const struct pm_commu
         row->tag = NAN;
 }
 
+static bool is_shown(const struct pm_communication_report *report,
+                     const struct pm_event_count *count) {
+    return count->n > 0 &&
+           (report->rank == PM_NONE || rank_of(report, count->process) == report->rank);
+}
+
 /* The rows of the call that event FIRST is of, with the naming that makes fewest. */
 static void add_call(struct event_rows *to, const struct pm_communication_report *report,
                      size_t first, bool *is_done) {
@@ -171,11 +178,11 @@ static void add_call(struct event_rows *to, const struct pm_communication_report
         struct event_rows rows = {0};
         for (size_t i = first; i < of->n_counts; i++) {
             uint32_t rank = rank_of(report, of->counts[i].process);
-            if (of->counts[i].n == 0 || (report->rank != PM_NONE && rank != report->rank) ||
-                !is_one_call(of, &of->counts[first].kind, &of->counts[i].kind))
+            if (!is_shown(report, &of->counts[i]) ||
+                !is_one_call(report, &of->counts[first].kind, &of->counts[i].kind))
                 continue;
             is_done[i] = true;
-            add_event(&rows, 0, of, &of->counts[i], rank, report->by_rank,
+            add_event(&rows, report, &of->counts[i], rank, report->by_rank,
                       report->by_rank ? BY_NUMBER : (enum naming)naming, world_size(report));
         }
         bool is_better = naming == BY_OFFSET || rows.n_rows < best.n_rows;
@@ -206,13 +213,13 @@ static struct event_rows make_rows(const struct pm_communication_report *report)
     struct event_rows rows = {0};
     bool *is_done = pm_alloc(of->n_counts + 1, sizeof *is_done);
     for (size_t i = 0; i < of->n_counts; i++)
-        if (!is_done[i])
+        if (!is_done[i] && is_shown(report, &of->counts[i]))
             add_call(&rows, report, i, is_done);
     free(is_done);
     PM_SORT(rows.rows, rows.n_rows, by_bytes);
     for (size_t i = 0; i < rows.n_rows; i++) {
         struct event_row *row = &rows.rows[i];
-        row->call = pm_call_path_name(report->structure, &of->paths, row->kind.path);
+        row->call = pm_strdup(report->names[row->kind.path]);
         row->path = pm_call_path_text(report->structure, &of->paths, row->kind.path);
         row->operation = pm_operation_name(row->kind.operation);
         row->to = partner_text(row->naming, row->partner, row->kind.partner, row->last_rank);
@@ -259,8 +266,40 @@ static void title(FILE *out, const struct pm_communication_report *report,
                       report->communication->n_lost);
 }
 
-void pm_report_communication(FILE *out, const struct pm_communication_report *report,
+/* The name of each path, and the number of the first one that has the same. */
+static void name_calls(struct pm_communication_report *report) {
+    const struct pm_call_paths *paths = &report->communication->paths;
+    struct pm_map known = {0};
+    size_t n = paths->n_sites ? paths->n_sites : 1;
+    report->names = pm_alloc(n, sizeof *report->names);
+    report->calls = pm_alloc(n, sizeof *report->calls);
+    for (uint32_t path = 0; path < n; path++) {
+        char *name = report->by_path ? pm_call_path_text(report->structure, paths, path)
+                                     : pm_call_path_name(report->structure, paths, path);
+        uint64_t hash = pm_hash_text(name);
+        report->names[path] = name;
+        report->calls[path] = path;
+        for (struct pm_map_entry at = pm_map_find(&known, hash); at.found && !report->by_path;
+             pm_map_next(&known, &at))
+            if (strcmp(report->names[at.item], name) == 0)
+                report->calls[path] = at.item;
+        if (report->calls[path] == path)
+            pm_map_add(&known, hash, path);
+    }
+    pm_map_free(&known);
+}
+
+static void forget_names(struct pm_communication_report *report) {
+    size_t n = report->communication->paths.n_sites ? report->communication->paths.n_sites : 1;
+    for (size_t path = 0; path < n; path++)
+        free(report->names[path]);
+    free(report->names);
+    free(report->calls);
+}
+
+void pm_report_communication(FILE *out, struct pm_communication_report *report,
                              const struct pm_report_options *options) {
+    name_calls(report);
     struct event_rows rows = make_rows(report);
     if (options->format == PM_REPORT_JSON) {
         json_t *json = document(report);
@@ -285,6 +324,7 @@ void pm_report_communication(FILE *out, const struct pm_communication_report *re
                         rows.rows, rows.n_rows, sizeof *rows.rows, options);
     }
     free_rows(&rows);
+    forget_names(report);
 }
 
 /* ---- from rank to rank ----------------------------------------------------------------------- */

@@ -92,7 +92,11 @@ static void write_table(FILE *out, const struct pm_intervals_report *report,
                     report->rows, n, sizeof *report->rows, options);
     if (n < report->n_rows)
         pm_print_line(out, options, "and %zu kinds more (--top)", report->n_rows - n);
-    if (!report->has_histograms)
+    if (report->without_memory)
+        pm_print_note(out, options,
+                      "Times are of execution alone: the size was measured without reuse "
+                      "distances (--no-memory).");
+    else if (!report->has_histograms)
         pm_print_note(out, options,
                       "Misses are as of the whole run, by the executions of each loop: reuse "
                       "distances were not measured by interval (`pmodel run --interval-memory`).");

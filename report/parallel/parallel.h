@@ -39,6 +39,7 @@ struct pm_rank_waiting_loop {
 struct pm_rank_waiting_call {
     uint32_t group;
     const char *role; /* the row's */
+    uint32_t number;  /* of its call path in the store */
     char *call;       /* "solve:112 MPI_Recv"; owned */
     double calls;     /* of one rank */
 };
@@ -53,7 +54,8 @@ struct pm_ranks_report {
     PM_ARRAY(struct pm_rank_row, rows);
     PM_ARRAY(struct pm_rank_waiting_loop, loops);
     PM_ARRAY(struct pm_rank_waiting_call, calls);
-    bool calls_known; /* communication was traced */
+    bool calls_known;    /* communication was traced */
+    bool without_memory; /* reuse distances were not measured */
 };
 void pm_ranks_report_free(struct pm_ranks_report *report); /* what it owns */
 /* Works out what follows from the rows' seconds. */
@@ -84,6 +86,7 @@ struct pm_intervals_report {
     char *machine, *machine_title;
     double seconds;      /* of all */
     bool has_histograms; /* reuse distances were measured by interval */
+    bool without_memory; /* none were measured at all */
     PM_ARRAY(struct pm_interval_row, rows);
 };
 void pm_intervals_report_free(struct pm_intervals_report *report); /* what it owns */
@@ -99,6 +102,7 @@ void pm_report_intervals(FILE *out, struct pm_intervals_report *reports, size_t 
 /* A quantity of the events at one call, of the mean rank of a role or of all ranks added up. */
 struct pm_message_row {
     const char *role;  /* NULL: all ranks */
+    uint32_t number;   /* of the call path in the store */
     char *call, *path; /* "solve:112 MPI_Recv", and with all calls around; owned */
     const char *operation, *quantity;
     char *formula; /* NULL: not known, because some events did not tell; owned */
@@ -127,8 +131,11 @@ struct pm_communication_report {
     const struct pm_ranks *ranks; /* none: numbers of processes stand for them in traces */
     uint32_t rank;                /* events of this one only, or its trace; PM_NONE: of all */
     bool by_rank;                 /* rows for each rank */
+    bool by_path;                 /* rows for each call path, else for each call's short name */
+    char **names;                 /* [paths] of the writer, as the next one */
+    uint32_t *calls;
 };
-void pm_report_communication(FILE *out, const struct pm_communication_report *report,
+void pm_report_communication(FILE *out, struct pm_communication_report *report,
                              const struct pm_report_options *options);
 void pm_report_communication_matrix(FILE *out, const struct pm_communication_report *report,
                                     const struct pm_report_options *options);

@@ -65,7 +65,8 @@ void pm_ranks_report_complete(struct pm_ranks_report *report) {
         const struct pm_rank_row *row = &report->rows[i];
         report->n_ranks += row->n_ranks;
         sum += row->n_ranks * row->seconds;
-        report->slowest_seconds = fmax(report->slowest_seconds, row->seconds);
+        if (i == 0 || isnan(row->seconds) || row->seconds > report->slowest_seconds)
+            report->slowest_seconds = row->seconds; /* one that is not known makes it unknown */
     }
     report->mean_seconds = report->n_ranks > 0 ? sum / report->n_ranks : NAN;
     report->imbalance =
@@ -126,13 +127,13 @@ static void write_csv(FILE *out, const struct pm_ranks_report *reports, size_t n
 static void print_title(FILE *out, const struct pm_ranks_report *report,
                         const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&report->at);
-    pm_print_title(out, options,
-                   "%s  %s%son %s: %s ranks take up to %s each, %s times the mean of %s     %s",
-                   pm_program_name(report->structure), parameters, *parameters ? "  " : "",
-                   report->machine_title, pm_count_text(report->n_ranks).text,
-                   pm_seconds_text(report->slowest_seconds).text,
-                   pm_rate_text(report->imbalance).text, pm_seconds_text(report->mean_seconds).text,
-                   report->predicted ? "from the models of roles" : "measured at this size");
+    pm_print_title(
+        out, options, "%s  %s%son %s: %s rank%s up to %s each, %s times the mean of %s     %s",
+        pm_program_name(report->structure), parameters, *parameters ? "  " : "",
+        report->machine_title, pm_count_text(report->n_ranks).text,
+        report->n_ranks == 1 ? " takes" : "s take", pm_seconds_text(report->slowest_seconds).text,
+        pm_rate_text(report->imbalance).text, pm_seconds_text(report->mean_seconds).text,
+        report->predicted ? "from the models of roles" : "measured at this size");
     free(parameters);
 }
 
@@ -141,8 +142,18 @@ static void print_notes(FILE *out, const struct pm_ranks_report *report,
     fputs("notes:\n", out);
     pm_print_note(
         out, options,
-        "Times are of what each rank does, on a core of its own, without what it waits "
-        "for others and what the MPI library does; WAITS is what the slowest take longer.");
+        "Times are of what each rank does, with a core for each of its threads, without what it "
+        "waits for others and what the MPI library does; WAITS is what the slowest take longer.");
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (isnan(report->rows[i].seconds))
+            pm_print_note(out, options,
+                          "Role %s has no models, so that its time is not known, nor what the "
+                          "others wait for it; `pmodel fit` says why.",
+                          report->rows[i].role);
+    if (report->without_memory)
+        pm_print_note(out, options,
+                      "Times are of execution alone: the size was measured without reuse "
+                      "distances (--no-memory).");
     if (!isnan(report->tolerance))
         pm_print_note(out, options,
                       "A group is of ranks of one role that do more or other work than its first "

@@ -463,6 +463,31 @@ static void give_streams_back(uint32_t thread) {
 
 /* ---- what was found -------------------------------------------------------------------------- */
 
+static void flush_stream(uint32_t stream) {
+    for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
+        struct analysis *analysis = &analyses[stream][i];
+        if (analysis->larger && (pm_reuse_has_failed(pm_larger_reuse(analysis->larger)) ||
+                                 has_failed(&analyses[stream][0]))) {
+            analysis->larger = NULL; /* the smallest size's */
+            pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+        }
+        if (has_failed(analysis))
+            continue;
+        if (analysis->carried)
+            pm_carried_sum(analysis->carried);
+        if (analysis->bundles)
+            pm_bundle_reuse_flush(analysis->bundles);
+        pm_larger_flush(analysis->reuse);
+    }
+}
+
+void pm_analyser_flush_thread(uint32_t thread) {
+    for (uint32_t i = 0; i < PM_PIECE_STREAMS; i++)
+        if (__atomic_load_n(&piece_streams[i].thread, __ATOMIC_ACQUIRE) == thread + 1)
+            move_counts(PM_FIRST_PIECE_STREAM + i);
+    flush_stream(thread);
+}
+
 void pm_analyser_flush(void) {
     for (uint32_t stream = PM_FIRST_PIECE_STREAM; stream < N_STREAMS; stream++)
         move_counts(stream);
@@ -473,21 +498,7 @@ void pm_analyser_flush(void) {
         if (strides[thread])
             pm_strides_flush(strides[thread]);
     for (uint32_t stream = 0; stream < PM_FIRST_PIECE_STREAM; stream++)
-        for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
-            struct analysis *analysis = &analyses[stream][i];
-            if (analysis->larger && (pm_reuse_has_failed(pm_larger_reuse(analysis->larger)) ||
-                                     has_failed(&analyses[stream][0]))) {
-                analysis->larger = NULL; /* the smallest size's */
-                pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
-            }
-            if (has_failed(analysis))
-                continue;
-            if (analysis->carried)
-                pm_carried_sum(analysis->carried);
-            if (analysis->bundles)
-                pm_bundle_reuse_flush(analysis->bundles);
-            pm_larger_flush(analysis->reuse);
-        }
+        flush_stream(stream);
 }
 
 const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size) {

@@ -36,6 +36,8 @@ bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t sc
 
 /* Makes ready what the functions below give. */
 void pm_analyser_flush(void);
+/* The same of histograms of one thread, all of whose records were analysed. */
+void pm_analyser_flush_thread(uint32_t thread);
 
 /* In place of a thread's number: all threads (PM_ENV_SHARED, records.h). */
 #define PM_SHARED_STREAM PM_MAX_THREADS

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "core/mpi_operations.h"
+#include "core/mpi_operations/mpi_operations.h"
 #include "core/probe_abi.h"
 #include "runtime/communication/private.h"
 #include "runtime/process.h"
@@ -24,7 +24,7 @@ enum { MOST_LATE = 1 << 12, INCOMPLETE = UINT32_MAX, SERIAL_BITS = 44 };
 
 struct events {
     int lock;
-    struct pm_event_kinds kinds;
+    struct pm_counted_events kinds;
     struct pm_sequence sequence;
     struct waiting { /* PM_WAITING_EVENTS, by serial */
         bool is_open;
@@ -239,7 +239,7 @@ static void add_communicators(struct pm_raw_builder *builder) {
 
 static void add_counts(struct pm_raw_builder *builder, uint32_t thread,
                        const struct events *events) {
-    const struct pm_event_kinds *kinds = &events->kinds;
+    const struct pm_counted_events *kinds = &events->kinds;
     pm_raw_section_begin(builder, PM_RAW_COMMUNICATION);
     pm_raw_add_u64(builder, thread);
     pm_raw_add_u64(builder, events->n_lost);
@@ -296,7 +296,7 @@ void pm_communication_after_fork(void) {
         struct events *events = events_of[i];
         if (!events)
             continue;
-        pm_event_kinds_free(&events->kinds);
+        pm_counted_events_free(&events->kinds);
         pm_sequence_free(&events->sequence);
         pm_path_cache_free(&events->paths);
         pm_munmap(events->waiting, PM_WAITING_EVENTS * sizeof *events->waiting);

@@ -20,14 +20,14 @@ static bool is_same(const struct pm_raw_event *a, const struct pm_raw_event *b) 
     return memcmp(a, b, KEY_BYTES) == 0;
 }
 
-static void enter(struct pm_event_kinds *kinds, uint32_t kind) {
+static void enter(struct pm_counted_events *kinds, uint32_t kind) {
     uint32_t at = (uint32_t)hash_of(&kinds->kinds[kind]);
     while (kinds->by_hash[at & (kinds->n_slots - 1)])
         at++;
     kinds->by_hash[at & (kinds->n_slots - 1)] = kind + 1;
 }
 
-static bool grow(struct pm_event_kinds *kinds) {
+static bool grow(struct pm_counted_events *kinds) {
     uint32_t room = kinds->room ? 2 * kinds->room : FIRST_ROOM;
     uint32_t *table = room > PM_MOST_EVENT_KINDS ? NULL : pm_mmap(2 * room * sizeof *table);
     if (!table)
@@ -45,7 +45,7 @@ static bool grow(struct pm_event_kinds *kinds) {
     return true;
 }
 
-uint32_t pm_event_kind(struct pm_event_kinds *kinds, const struct pm_raw_event *event) {
+uint32_t pm_event_kind(struct pm_counted_events *kinds, const struct pm_raw_event *event) {
     uint32_t at = (uint32_t)hash_of(event), found;
     for (; kinds->n_slots && (found = kinds->by_hash[at & (kinds->n_slots - 1)]); at++)
         if (is_same(&kinds->kinds[found - 1], event))
@@ -58,8 +58,8 @@ uint32_t pm_event_kind(struct pm_event_kinds *kinds, const struct pm_raw_event *
     return kinds->n_kinds++;
 }
 
-void pm_event_kinds_free(struct pm_event_kinds *kinds) {
+void pm_counted_events_free(struct pm_counted_events *kinds) {
     pm_munmap(kinds->kinds, kinds->room * sizeof *kinds->kinds);
     pm_munmap(kinds->by_hash, kinds->n_slots * sizeof *kinds->by_hash);
-    *kinds = (struct pm_event_kinds){0};
+    *kinds = (struct pm_counted_events){0};
 }

@@ -2,19 +2,19 @@
 
    A walk over the stack takes some 100 ns, too long for a message of 500.  But a loop that sends
    comes to the same call with the same stack again and again: the frame of the called function at
-   the same place, with the same return address and frame pointer, and at each place where the walk
-   found a return address the same one.  Then the walk would find the same again. */
+   the same place, with the same return address, and at each place where the walk found a return
+   address the same one.  Then the walk would find the same again. */
 #include "runtime/call_paths/call_paths.h"
 #include "runtime/communication/private.h"
 #include "runtime/modules.h"
 #include "runtime/threads.h"
 #include "runtime/unwind/unwind.h"
 
-enum { N_ENTRIES = 64, MOST_FRAMES = 30 };
+enum { N_SETS = 64, WAYS = 4, MOST_FRAMES = 30 };
 
 struct entry {
     const uint64_t *frame; /* NULL: free */
-    uint64_t return_address, frame_pointer;
+    uint64_t return_address;
     uint32_t path, n;
     struct {
         const uint64_t *at;
@@ -25,12 +25,14 @@ struct entry {
 struct pm_path_cache {
     long thread;         /* as the kernel knows it: another one has another stack */
     uint32_t generation; /* of the modules */
-    struct entry entries[N_ENTRIES];
+    struct set {
+        struct entry entries[WAYS];
+        unsigned next; /* that is taken for another place */
+    } sets[N_SETS];
 };
 
 static bool is_as_it_was(const struct entry *entry, const uint64_t *frame) {
-    if (entry->frame != frame || entry->return_address != frame[1] ||
-        entry->frame_pointer != frame[0])
+    if (entry->frame != frame || entry->return_address != frame[1])
         return false;
     for (uint32_t i = 0; i < entry->n; i++)
         if (*entry->returns[i].at != entry->returns[i].address)
@@ -43,7 +45,6 @@ static bool is_as_it_was(const struct entry *entry, const uint64_t *frame) {
 static bool remember(struct entry *entry, const uint64_t *frame, struct pm_call_frame caller) {
     enum pm_unwind_result result;
     entry->return_address = frame[1];
-    entry->frame_pointer = frame[0];
     entry->n = 0;
     while ((result = pm_unwind_step(&caller)) == PM_UNWIND_FRAME && !caller.interrupted) {
         if (entry->n == MOST_FRAMES)
@@ -73,8 +74,8 @@ static struct pm_path_cache *cache_of_thread(struct pm_path_cache **cache) {
     if (!*cache && !(*cache = pm_mmap(sizeof **cache)))
         return NULL;
     if ((*cache)->thread != id || (*cache)->generation != pm_modules_generation)
-        for (unsigned i = 0; i < N_ENTRIES; i++)
-            (*cache)->entries[i].frame = NULL;
+        for (unsigned i = 0; i < N_SETS * WAYS; i++)
+            (*cache)->sets[i / WAYS].entries[i % WAYS].frame = NULL;
     (*cache)->thread = id;
     (*cache)->generation = pm_modules_generation;
     return *cache;
@@ -84,9 +85,10 @@ uint32_t pm_call_path_cached(struct pm_path_cache **of, const void *at, const ch
     const uint64_t *frame = at;
     struct pm_path_cache *cache = cache_of_thread(of);
     uint64_t hash = (frame[1] ^ (uint64_t)frame >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    struct entry *entry = cache ? &cache->entries[hash >> 58] : NULL;
-    if (entry && is_as_it_was(entry, frame))
-        return entry->path;
+    struct set *set = cache ? &cache->sets[hash >> 58] : NULL;
+    for (unsigned i = 0; set && i < WAYS; i++)
+        if (is_as_it_was(&set->entries[i], frame))
+            return set->entries[i].path;
     pm_modules_scan();
     struct pm_call_frame caller;
     if (!find_caller(frame, &caller))
@@ -96,7 +98,8 @@ uint32_t pm_call_path_cached(struct pm_path_cache **of, const void *at, const ch
         path = PM_NO_CALL_PATH;
     if (path != PM_NO_CALL_PATH)
         pm_call_path_set_callee(path, callee);
-    if (entry) {
+    if (set) {
+        struct entry *entry = &set->entries[set->next++ % WAYS];
         entry->frame = remember(entry, frame, caller) ? frame : NULL;
         entry->path = path;
     }

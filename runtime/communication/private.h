@@ -15,15 +15,15 @@ enum {
 };
 
 /* Kinds of events of a thread, with how many there were of each. */
-struct pm_event_kinds {
+struct pm_counted_events {
     struct pm_raw_event *kinds; /* in the order of first events */
     uint32_t *by_hash;          /* index + 1; open addressing, at most half full */
     uint32_t n_kinds, room, n_slots;
 };
 
 /* The index of EVENT's kind, whatever its N; UINT32_MAX: there is no room for one more. */
-uint32_t pm_event_kind(struct pm_event_kinds *kinds, const struct pm_raw_event *event);
-void pm_event_kinds_free(struct pm_event_kinds *kinds);
+uint32_t pm_event_kind(struct pm_counted_events *kinds, const struct pm_raw_event *event);
+void pm_counted_events_free(struct pm_counted_events *kinds);
 
 /* The call path of the function CALLEE, whose frame is at FRAME (path_cache.c): as the stack says,
    without a walk where it is as it was at the same place. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/search.h"
+#include "core/base/base.h"
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
 #include "runtime/call_paths/call_paths.h"
@@ -24,6 +24,10 @@ struct pm_thread_intervals {
     struct pm_interval_counts room[2];
     struct pm_interval_exits *exits; /* … and activations that were left or resumed */
     struct pm_interval_table table;
+    /* With histograms: what they stood at when they were last taken, and what was taken since the
+       begin of the interval. */
+    struct pm_interval_rises rises;
+    struct pm_interval_bins bins;
 };
 
 bool pm_intervals_are_kept;
@@ -33,6 +37,8 @@ void pm_intervals_begin(void) {
     pm_intervals_are_kept =
         pm_modules_have_intervals && (!pm_process_handler || pm_process_handler == &pm_analyser);
     modules_may_come = getenv(PM_ENV_LIBRARIES) != NULL;
+    if (pm_intervals_are_kept)
+        pm_interval_histograms_begin();
 }
 
 /* ---- a thread's ------------------------------------------------------------------------------ */
@@ -82,6 +88,8 @@ static void free_intervals(struct pm_thread_intervals *intervals) {
     pm_interval_counts_free(&intervals->room[0]);
     pm_interval_counts_free(&intervals->room[1]);
     pm_interval_exits_free(intervals->exits);
+    pm_interval_rises_free(&intervals->rises);
+    pm_interval_bins_free(&intervals->bins, &intervals->table.bytes);
     pm_interval_table_free(&intervals->table);
     pm_munmap(intervals, sizeof *intervals);
 }
@@ -106,7 +114,22 @@ void pm_intervals_note_exit(struct pm_thread *thread, uint32_t module, uint64_t 
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* The interval of THREAD that goes on ends at the call path END.  Without memory it goes on. */
+static void take_histograms(const struct pm_thread *thread, struct pm_thread_intervals *intervals) {
+    pm_analyser_flush_thread(thread->number);
+    if (!pm_interval_take_histograms(thread, &intervals->rises, &intervals->bins,
+                                     &intervals->table.bytes))
+        pm_note_add(PM_NOTE_LOST_BINS, 1);
+}
+
+static void add_histograms(const struct pm_thread *thread, struct pm_thread_intervals *intervals,
+                           struct pm_kind_table *kind) {
+    take_histograms(thread, intervals);
+    if (!pm_interval_add_bins(&intervals->table, kind, &intervals->bins))
+        pm_note_add(PM_NOTE_LOST_BINS, 1);
+}
+
+/* The interval of THREAD that goes on ends at the call path END.  Without memory it goes on. Within
+   pm_analysis_enter, because who writes a checkpoint waits for those who are, then takes all. */
 static void end_interval(struct pm_thread *thread, uint32_t end) {
     struct pm_thread_intervals *intervals = intervals_of(thread);
     if (!intervals) {
@@ -114,7 +137,7 @@ static void end_interval(struct pm_thread *thread, uint32_t end) {
         return;
     }
     lock(intervals);
-    struct pm_interval_kind *kind = pm_interval_find_kind(&intervals->table, intervals->begin, end);
+    struct pm_kind_table *kind = pm_interval_find_kind(&intervals->table, intervals->begin, end);
     bool ok = kind && take(thread, intervals) &&
               pm_interval_add(&intervals->table, kind, &intervals->counts);
     if (ok) {
@@ -123,6 +146,8 @@ static void end_interval(struct pm_thread *thread, uint32_t end) {
             if (!pm_interval_add_exit(kind, &exit))
                 pm_note_add(PM_NOTE_LOST_FRAMES, 1);
         pm_interval_exits_clear(intervals->exits);
+        if (pm_intervals_have_memory)
+            add_histograms(thread, intervals, kind);
         intervals->counts.n = 0;
         intervals->begin = end;
     } else {
@@ -186,7 +211,9 @@ void pm_intervals_end(struct pm_control_block *block) {
     }
     pm_call_path_set_callee(
         path, (const char *)(module->load_bias + module->header.header_address + end->name));
+    pm_analysis_enter();
     end_interval(thread, path);
+    pm_analysis_leave();
 }
 
 void pm_intervals_thread_end(struct pm_thread *thread) {
@@ -205,6 +232,8 @@ void pm_intervals_take_all(void) {
         lock(intervals);
         if (!take(thread, intervals))
             pm_note_add(PM_NOTE_LOST_INTERVALS, 1);
+        if (pm_intervals_have_memory)
+            take_histograms(thread, intervals);
         unlock(intervals);
     }
 }
@@ -250,7 +279,7 @@ static void add_frames(struct pm_raw_builder *builder, const struct pm_interval_
     add_frame(builder, exit->key, exit->left);
 }
 
-static void add_row(struct pm_raw_builder *builder, const struct pm_interval_kind *kind,
+static void add_row(struct pm_raw_builder *builder, const struct pm_kind_table *kind,
                     uint32_t row) {
     const uint64_t *values = kind->values + (uint64_t)row * kind->room_counters;
     struct pm_raw_interval raw = {
@@ -270,14 +299,34 @@ static void add_row(struct pm_raw_builder *builder, const struct pm_interval_kin
             add_frames(builder, &kind->exits[i]);
 }
 
-/* The interval that goes on is one that ends where the thread does. */
+/* The interval that goes on is one that ends where the thread does: its ordinal. */
+static uint64_t last_ordinal(const struct pm_thread_intervals *intervals) {
+    const struct pm_kind_table *kinds = intervals->table.kinds;
+    for (uint32_t i = 0; i < intervals->table.n_kinds; i++)
+        if (kinds[i].begin == intervals->begin && kinds[i].end == PM_NO_CALL_PATH)
+            return kinds[i].n;
+    return 0;
+}
+
+static void write_histograms(struct pm_raw_builder *builder, const struct pm_thread *thread,
+                             const struct pm_thread_intervals *intervals) {
+    for (uint32_t i = 0; i < intervals->table.n_kinds; i++) {
+        const struct pm_kind_table *kind = &intervals->table.kinds[i];
+        for (uint32_t row = 0; kind->bins && row < kind->n_rows; row++) {
+            const struct pm_raw_interval_head head = {kind->begin, kind->end, row * kind->per_row};
+            pm_interval_bins_write(builder, thread, &head, &kind->bins[row]);
+        }
+    }
+    const struct pm_raw_interval_head last = {intervals->begin, PM_NO_CALL_PATH,
+                                              last_ordinal(intervals)};
+    pm_interval_bins_write(builder, thread, &last, &intervals->bins);
+}
+
 static void add_last(struct pm_raw_builder *builder, const struct pm_thread_intervals *intervals) {
     const struct pm_interval_counts *counts = &intervals->counts;
-    struct pm_raw_interval raw = {.begin = intervals->begin, .n = 1, .n_counts = counts->n};
+    struct pm_raw_interval raw = {
+        .begin = intervals->begin, .first = last_ordinal(intervals), .n = 1, .n_counts = counts->n};
     struct pm_interval_exit exit;
-    for (uint32_t i = 0; i < intervals->table.n_kinds; i++)
-        if (intervals->table.kinds[i].begin == raw.begin && intervals->table.kinds[i].end == 0)
-            raw.first = intervals->table.kinds[i].n;
     for (uint32_t i = 0; pm_interval_exits_get(intervals->exits, i, &exit); i++)
         raw.n_frames += count_frames(&exit);
     pm_raw_add(builder, &raw, sizeof raw);
@@ -289,7 +338,10 @@ static void add_last(struct pm_raw_builder *builder, const struct pm_thread_inte
 
 static void write_thread(struct pm_raw_builder *builder, const struct pm_thread *thread,
                          const struct pm_thread_intervals *intervals) {
-    bool goes_on = thread->in_use || intervals->counts.n || pm_interval_has_exits(intervals->exits);
+    bool goes_on = thread->in_use || intervals->counts.n || intervals->bins.n ||
+                   pm_interval_has_exits(intervals->exits);
+    if (pm_intervals_have_memory)
+        write_histograms(builder, thread, intervals);
     pm_raw_section_begin(builder, PM_RAW_INTERVALS);
     pm_raw_add_u64(builder, thread->number);
     for (uint32_t i = 0; i < intervals->table.n_kinds; i++)

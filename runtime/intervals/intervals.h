@@ -32,7 +32,7 @@ void pm_intervals_after_fork(void);
    are blocked, what was recorded before has been consumed. */
 void pm_intervals_end(struct pm_control_block *block);
 
-/* So does the end of THREAD, the calling one; signals are blocked. */
+/* So does the end of THREAD, the calling one; signals are blocked, within pm_analysis_enter. */
 void pm_intervals_thread_end(struct pm_thread *thread);
 
 /* COUNT more activations of THREAD were left for good, or resumed, at the call of MODULE that

@@ -11,17 +11,18 @@
 
 #include <string.h>
 
+#include "runtime/notes.h"
 #include "runtime/system.h"
 
 #define MOST_BYTES (UINT64_C(256) << 20)
 enum { N_SLOTS = 2 * PM_INTERVAL_MOST_KINDS };
 
-static void reset(struct pm_interval_kind *kind, uint32_t begin, uint32_t end) {
-    *kind = (struct pm_interval_kind){.begin = begin, .end = end, .per_row = 1};
+static void reset(struct pm_kind_table *kind, uint32_t begin, uint32_t end) {
+    *kind = (struct pm_kind_table){.begin = begin, .end = end, .per_row = 1};
 }
 
-struct pm_interval_kind *pm_interval_find_kind(struct pm_interval_table *table, uint32_t begin,
-                                               uint32_t end) {
+struct pm_kind_table *pm_interval_find_kind(struct pm_interval_table *table, uint32_t begin,
+                                            uint32_t end) {
     if (!table->kinds)
         table->kinds = pm_mmap(PM_INTERVAL_MOST_KINDS * sizeof *table->kinds);
     if (!table->slots)
@@ -39,7 +40,7 @@ struct pm_interval_kind *pm_interval_find_kind(struct pm_interval_table *table, 
             if (!table->most_rows)
                 table->most_rows = PM_INTERVAL_MOST_ROWS;
         }
-        struct pm_interval_kind *kind = &table->kinds[*slot - 1];
+        struct pm_kind_table *kind = &table->kinds[*slot - 1];
         if (kind->begin == begin && kind->end == end)
             return kind;
     }
@@ -53,7 +54,7 @@ static uint64_t bytes_of(uint32_t n_rows, uint32_t n_counters) {
 /* ---- columns --------------------------------------------------------------------------------- */
 
 /* How many of COUNTS have no column yet. */
-static uint32_t count_new(const struct pm_interval_kind *kind,
+static uint32_t count_new(const struct pm_kind_table *kind,
                           const struct pm_interval_counts *counts) {
     uint32_t n_new = 0, column = 0;
     for (uint32_t i = 0; i < counts->n; i++) {
@@ -65,8 +66,8 @@ static uint32_t count_new(const struct pm_interval_kind *kind,
 }
 
 /* The columns of KIND and those of COUNTS in INTO, FROM: where each was, or -1. */
-static void join_columns(const struct pm_interval_kind *kind,
-                         const struct pm_interval_counts *counts, uint32_t *into, int32_t *from) {
+static void join_columns(const struct pm_kind_table *kind, const struct pm_interval_counts *counts,
+                         uint32_t *into, int32_t *from) {
     uint32_t n = 0, column = 0, i = 0;
     while (column < kind->n_counters || i < counts->n) {
         uint32_t old = column < kind->n_counters ? kind->counters[column] : UINT32_MAX;
@@ -79,9 +80,8 @@ static void join_columns(const struct pm_interval_kind *kind,
 }
 
 /* The arrays of KIND anew, for so many rows and columns. */
-static bool rebuild(struct pm_interval_table *table, struct pm_interval_kind *kind,
-                    uint32_t room_rows, uint32_t n_counters,
-                    const struct pm_interval_counts *counts) {
+static bool rebuild(struct pm_interval_table *table, struct pm_kind_table *kind, uint32_t room_rows,
+                    uint32_t n_counters, const struct pm_interval_counts *counts) {
     uint32_t room =
         n_counters > kind->room_counters ? n_counters + n_counters / 4 : kind->room_counters;
     uint64_t bytes = bytes_of(room_rows, room);
@@ -114,9 +114,9 @@ static bool rebuild(struct pm_interval_table *table, struct pm_interval_kind *ki
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool add_exit_to(struct pm_interval_kind *kind, const struct pm_interval_exit *exit);
+static bool add_exit_to(struct pm_kind_table *kind, const struct pm_interval_exit *exit);
 
-static void join_exits(struct pm_interval_kind *kind) {
+static void join_exits(struct pm_kind_table *kind) {
     struct pm_interval_exit *exits = kind->exits;
     uint32_t n = kind->n_exits;
     kind->n_exits = 0; /* none is written before it is read: there are never more than before */
@@ -128,7 +128,7 @@ static void join_exits(struct pm_interval_kind *kind) {
 }
 
 /* Two rows become one. */
-static void join_rows(struct pm_interval_kind *kind) {
+static void join_rows(struct pm_interval_table *table, struct pm_kind_table *kind) {
     uint32_t room = kind->room_counters;
     for (uint32_t row = 0; row < kind->n_rows; row++) {
         uint64_t *from = kind->values + (uint64_t)row * room;
@@ -141,6 +141,9 @@ static void join_rows(struct pm_interval_kind *kind) {
             into[c] += value;
         }
     }
+    for (uint32_t row = 1; kind->bins && row < kind->n_rows; row++)
+        if (!pm_interval_bins_move(&kind->bins[row / 2], &kind->bins[row], &table->bytes))
+            pm_note_add(PM_NOTE_LOST_BINS, 1);
     kind->n_rows = (kind->n_rows + 1) / 2;
     kind->per_row *= 2;
     join_exits(kind);
@@ -151,19 +154,19 @@ static void squeeze(struct pm_interval_table *table) {
     const struct pm_interval_counts none = {0};
     table->most_rows = table->most_rows > 1 ? table->most_rows / 2 : 1;
     for (uint32_t i = 0; i < table->n_kinds; i++) {
-        struct pm_interval_kind *kind = &table->kinds[i];
+        struct pm_kind_table *kind = &table->kinds[i];
         while (kind->n_rows > table->most_rows)
-            join_rows(kind);
+            join_rows(table, kind);
         if (kind->room_rows > table->most_rows)
             rebuild(table, kind, table->most_rows, kind->n_counters, &none);
     }
 }
 
 /* The row of the next interval of KIND, which may be one more.  Columns for COUNTS are made. */
-static bool make_room(struct pm_interval_table *table, struct pm_interval_kind *kind,
+static bool make_room(struct pm_interval_table *table, struct pm_kind_table *kind,
                       const struct pm_interval_counts *counts) {
     while (kind->n / kind->per_row >= table->most_rows)
-        join_rows(kind);
+        join_rows(table, kind);
     uint32_t row = (uint32_t)(kind->n / kind->per_row), room_rows = kind->room_rows;
     uint32_t n_new = count_new(kind, counts);
     if (row >= room_rows)
@@ -178,7 +181,7 @@ static bool make_room(struct pm_interval_table *table, struct pm_interval_kind *
     return true;
 }
 
-bool pm_interval_add(struct pm_interval_table *table, struct pm_interval_kind *kind,
+bool pm_interval_add(struct pm_interval_table *table, struct pm_kind_table *kind,
                      const struct pm_interval_counts *counts) {
     if (!make_room(table, kind, counts))
         return false;
@@ -195,9 +198,18 @@ bool pm_interval_add(struct pm_interval_table *table, struct pm_interval_kind *k
     return true;
 }
 
+bool pm_interval_add_bins(struct pm_interval_table *table, struct pm_kind_table *kind,
+                          struct pm_interval_bins *bins) {
+    if (bins->n == 0)
+        return true;
+    if (!kind->bins && !(kind->bins = pm_mmap(PM_INTERVAL_MOST_ROWS * sizeof *kind->bins)))
+        return false;
+    return pm_interval_bins_move(&kind->bins[(kind->n - 1) / kind->per_row], bins, &table->bytes);
+}
+
 /* ---- exits ----------------------------------------------------------------------------------- */
 
-static bool add_exit_to(struct pm_interval_kind *kind, const struct pm_interval_exit *exit) {
+static bool add_exit_to(struct pm_kind_table *kind, const struct pm_interval_exit *exit) {
     for (uint32_t i = kind->n_exits; i-- > 0;)
         if (kind->exits[i].row == exit->row && kind->exits[i].key == exit->key) {
             kind->exits[i].left += exit->left;
@@ -214,7 +226,7 @@ static bool add_exit_to(struct pm_interval_kind *kind, const struct pm_interval_
     return true;
 }
 
-bool pm_interval_add_exit(struct pm_interval_kind *kind, const struct pm_interval_exit *exit) {
+bool pm_interval_add_exit(struct pm_kind_table *kind, const struct pm_interval_exit *exit) {
     struct pm_interval_exit added = *exit;
     added.row = (uint32_t)((kind->n - 1) / kind->per_row);
     return add_exit_to(kind, &added);
@@ -222,10 +234,13 @@ bool pm_interval_add_exit(struct pm_interval_kind *kind, const struct pm_interva
 
 void pm_interval_table_free(struct pm_interval_table *table) {
     for (uint32_t i = 0; i < table->n_kinds; i++) {
-        struct pm_interval_kind *kind = &table->kinds[i];
+        struct pm_kind_table *kind = &table->kinds[i];
         pm_munmap(kind->counters, (kind->room_counters + 1ul) * sizeof *kind->counters);
         pm_munmap(kind->values, bytes_of(kind->room_rows, kind->room_counters));
         pm_munmap(kind->exits, kind->room_exits * sizeof *kind->exits);
+        for (uint32_t row = 0; kind->bins && row < PM_INTERVAL_MOST_ROWS; row++)
+            pm_interval_bins_free(&kind->bins[row], &table->bytes);
+        pm_munmap(kind->bins, PM_INTERVAL_MOST_ROWS * sizeof *kind->bins);
     }
     pm_munmap(table->kinds, PM_INTERVAL_MOST_KINDS * sizeof *table->kinds);
     pm_munmap(table->slots, N_SLOTS * sizeof *table->slots);

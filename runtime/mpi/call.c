@@ -12,6 +12,7 @@
 #include "runtime/mpi/library.h"
 
 struct pm_mpi_runtime pm_mpi_runtime;
+bool pm_mpi_has_threads;
 
 enum state { NOT_ASKED, NOT_WANTED, WANTED, BEGUN, ENDED };
 static int state; /* enum state, atomic */
@@ -88,6 +89,9 @@ static void begin_world(void) {
     tell_rank();
     if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != WANTED)
         return;
+    int level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    pm_mpi_has_threads = level == MPI_THREAD_MULTIPLE;
     pm_mpi_begin_world();
     __atomic_store_n(&state, BEGUN, __ATOMIC_RELEASE);
 }

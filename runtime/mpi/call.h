@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/mpi_operations.h"
+#include "core/mpi_operations/mpi_operations.h"
 #include "runtime/communication/communication.h"
+#include "runtime/lock.h"
 #include "runtime/system.h"
 
 enum { PM_MPI_NO_RANK = INT_MIN, PM_MPI_NO_NUMBER = UINT32_MAX };
@@ -140,13 +141,26 @@ struct pm_mpi_runtime {
 };
 extern struct pm_mpi_runtime pm_mpi_runtime;
 
+/* Locks of what is known: needed only where several threads may call MPI at the same time
+   (MPI_THREAD_MULTIPLE).  Known before there is anything to lock. */
+extern bool pm_mpi_has_threads;
+static inline void pm_mpi_lock(int *lock) {
+    if (pm_mpi_has_threads)
+        pm_lock(lock);
+}
+static inline void pm_mpi_unlock(int *lock) {
+    if (pm_mpi_has_threads)
+        pm_unlock(lock);
+}
+
 /* ---- communicators and windows (communicators.c) ----------------------------------------------
  */
 
 struct pm_mpi_comm {
     uint32_t number;
-    int rank;      /* our own in it */
-    bool is_inter; /* partners are in the remote group */
+    uint16_t made_by; /* enum pm_operation */
+    int rank;         /* our own in it */
+    bool is_inter;    /* partners are in the remote group */
     uint32_t n_members, n_remote;
     int32_t *members, *remote; /* ranks of the world */
     bool has_neighbours;       /* the rest is known */

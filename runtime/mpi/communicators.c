@@ -1,14 +1,14 @@
 /* Communicators and windows that the process knows, by their handles; see call.h.
 
    The first time that a handle is seen its members are asked for, which no other process has to
-   know of.  One that is freed keeps its entry: the next one with the same members gets its number,
-   so that a program which makes and frees the same again and again needs no more memory. */
+   know of.  One that is freed keeps its entry: the next one that is made so with the same members
+   gets its number, so that a program which makes and frees the same again and again needs no more
+   memory. */
 #include "runtime/mpi/call.h"
 
 #include <string.h>
 
 #include "runtime/arena.h"
-#include "runtime/lock.h"
 
 enum { N_SLOTS = 1 << 10 };
 
@@ -72,10 +72,11 @@ static bool are_members(const int32_t *ranks, uint32_t n, const struct members *
     return n == members->n && (n == 0 || memcmp(ranks, members->ranks, n * sizeof *ranks) == 0);
 }
 
-/* One that was freed and had these members. */
-static struct pm_mpi_comm *take_freed(const struct members *members, const struct members *remote) {
+/* One that was freed, was made in the same way and had these members. */
+static struct pm_mpi_comm *take_freed(uint16_t made_by, const struct members *members,
+                                      const struct members *remote) {
     for (struct pm_mpi_comm **at = &known.free; *at; at = &(*at)->next)
-        if (are_members((*at)->members, (*at)->n_members, members) &&
+        if ((*at)->made_by == made_by && are_members((*at)->members, (*at)->n_members, members) &&
             are_members((*at)->remote, (*at)->n_remote, remote)) {
             struct pm_mpi_comm *freed = *at;
             *at = freed->next;
@@ -98,6 +99,7 @@ static struct pm_mpi_comm *new_entry(uint16_t made_by, const struct members *mem
     if (!comm || !keep_members(&comm->members, &comm->n_members, members) ||
         !keep_members(&comm->remote, &comm->n_remote, remote))
         return NULL;
+    comm->made_by = made_by;
     comm->number = pm_mpi_runtime.communicator(made_by, comm->members, comm->n_members,
                                                comm->remote, comm->n_remote);
     return comm;
@@ -118,7 +120,7 @@ static struct pm_mpi_comm *add(MPI_Comm handle, uint16_t made_by) {
     if (PMPI_Comm_test_inter(handle, &is_inter) == MPI_SUCCESS &&
         PMPI_Comm_rank(handle, &rank) == MPI_SUCCESS &&
         read_members(handle, is_inter, &members, &remote)) {
-        comm = take_freed(&members, &remote);
+        comm = take_freed(made_by, &members, &remote);
         comm = comm ? comm : new_entry(made_by, &members, &remote);
     }
     pm_munmap(members.ranks, members.bytes);
@@ -145,26 +147,26 @@ static struct pm_mpi_comm *find(MPI_Comm handle) {
 struct pm_mpi_comm *pm_mpi_comm(MPI_Comm handle) {
     if (handle == MPI_COMM_NULL)
         return NULL;
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct pm_mpi_comm *comm = find(handle);
     if (!comm)
         comm = add(handle, PM_N_OPERATIONS);
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
     return comm;
 }
 
 void pm_mpi_new_comm(MPI_Comm handle, uint16_t made_by) {
     if (handle == MPI_COMM_NULL)
         return;
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     if (!find(handle))
         add(handle, made_by);
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 void pm_mpi_forget_comm(MPI_Comm handle) {
     uint64_t bits = bits_of(&handle, sizeof handle);
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct pm_mpi_comm **at = &known.slots[slot_of(bits)];
     while (*at && (*at)->handle != bits)
         at = &(*at)->next;
@@ -174,7 +176,7 @@ void pm_mpi_forget_comm(MPI_Comm handle) {
         comm->next = known.free;
         known.free = comm;
     }
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 void pm_mpi_begin_world(void) {
@@ -244,14 +246,14 @@ static bool read_dist_graph(MPI_Comm handle, struct pm_mpi_comm *comm) {
 
 bool pm_mpi_neighbours(MPI_Comm handle, struct pm_mpi_comm *comm) {
     int topology = MPI_UNDEFINED;
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     bool ok = comm->has_neighbours;
     if (!ok && PMPI_Topo_test(handle, &topology) == MPI_SUCCESS)
         ok = comm->has_neighbours = topology == MPI_CART         ? read_cart(handle, comm)
                                     : topology == MPI_GRAPH      ? read_graph(handle, comm)
                                     : topology == MPI_DIST_GRAPH ? read_dist_graph(handle, comm)
                                                                  : false;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
     return ok;
 }
 
@@ -267,27 +269,27 @@ static struct window **find_window(MPI_Win handle) {
 
 void pm_mpi_new_window(MPI_Win win, MPI_Comm handle) {
     struct pm_mpi_comm *comm = pm_mpi_comm(handle);
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct window **at = find_window(win);
     if (!*at && (*at = take(sizeof **at)))
         (*at)->handle = bits_of(&win, sizeof win);
     if (*at)
         (*at)->comm = comm;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 void pm_mpi_forget_window(MPI_Win win) {
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct window **at = find_window(win);
     if (*at)
         (*at)->comm = NULL;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 struct pm_mpi_comm *pm_mpi_comm_of_window(MPI_Win win) {
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct window **at = find_window(win);
     struct pm_mpi_comm *comm = *at ? (*at)->comm : NULL;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
     return comm;
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "runtime/arena.h"
-#include "runtime/lock.h"
 #include "runtime/mpi/call.h"
 
 enum { N_SLOTS = 1 << 14, MOST_NUMBERS = 1 << 20 };
@@ -29,7 +28,7 @@ static uint64_t bits_of(MPI_Request handle) {
 
 uint32_t pm_mpi_request_number(void) {
     uint32_t number = PM_MPI_NO_NUMBER;
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     while (known.lowest < MOST_NUMBERS / 64 && known.used[known.lowest] == UINT64_MAX)
         known.lowest++;
     if (known.lowest < MOST_NUMBERS / 64) {
@@ -37,12 +36,12 @@ uint32_t pm_mpi_request_number(void) {
         known.used[known.lowest] |= 1ull << bit;
         number = 64 * known.lowest + bit;
     }
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
     return number;
 }
 
 void pm_mpi_request_add(MPI_Request handle, const struct pm_mpi_request *request) {
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct pm_mpi_request *entry = known.free;
     if (entry)
         known.free = entry->next;
@@ -59,31 +58,31 @@ void pm_mpi_request_add(MPI_Request handle, const struct pm_mpi_request *request
             slot->first = entry;
         slot->last = entry;
     }
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 struct pm_mpi_request *pm_mpi_request_take(MPI_Request handle) {
     if (handle == MPI_REQUEST_NULL)
         return NULL;
     uint64_t bits = bits_of(handle);
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct pm_mpi_request *entry = slot_of(bits)->first;
     while (entry && (entry->handle != bits || entry->is_taken))
         entry = entry->next;
     if (entry)
         entry->is_taken = true;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
     return entry;
 }
 
 void pm_mpi_request_put_back(struct pm_mpi_request *request) {
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     request->is_taken = false;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }
 
 void pm_mpi_request_end(struct pm_mpi_request *request) {
-    pm_lock(&known.lock);
+    pm_mpi_lock(&known.lock);
     struct slot *slot = slot_of(request->handle);
     struct pm_mpi_request *before = NULL;
     for (struct pm_mpi_request *at = slot->first; at && at != request; at = at->next)
@@ -98,5 +97,5 @@ void pm_mpi_request_end(struct pm_mpi_request *request) {
     }
     request->next = known.free;
     known.free = request;
-    pm_unlock(&known.lock);
+    pm_mpi_unlock(&known.lock);
 }

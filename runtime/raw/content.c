@@ -71,9 +71,7 @@ static uint64_t raw_thread(uint32_t thread) {
     return thread == PM_SHARED_STREAM ? PM_RAW_SHARED : thread;
 }
 
-/* The histogram of GROUP in MODULE, or a part of it, and the BYTES that the group was the first to
-   touch. */
-static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
+void pm_raw_add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
                           uint32_t group, uint64_t bytes, const struct pm_reuse_result *result,
                           const struct pm_raw_bin *bins) {
     struct pm_raw_histogram_head head = {
@@ -104,8 +102,8 @@ static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t 
         result.beyond_loads + result.beyond_stores == 0)
         return;
     pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
-    add_histogram(builder, module, raw_thread(thread), group, pm_analyser_bytes(thread, number),
-                  &result, bins);
+    pm_raw_add_histogram(builder, module, raw_thread(thread), group,
+                         pm_analyser_bytes(thread, number), &result, bins);
     pm_raw_section_end(builder);
 }
 
@@ -118,8 +116,8 @@ static void add_dirty(struct pm_raw_builder *builder, uint32_t module, uint32_t 
         if (result.n_bins == 0 && result.cold_stores == 0)
             continue;
         pm_raw_section_begin(builder, PM_RAW_DIRTY);
-        add_histogram(builder, module, raw_thread(thread), group, PM_RAW_UNKNOWN_BYTES, &result,
-                      bins);
+        pm_raw_add_histogram(builder, module, raw_thread(thread), group, PM_RAW_UNKNOWN_BYTES,
+                             &result, bins);
         pm_raw_section_end(builder);
     }
 }
@@ -324,8 +322,8 @@ static void add_pattern(struct pm_raw_builder *builder, uint32_t thread,
     struct pm_raw_carried_head by = carried_head(result);
     pm_raw_section_begin(builder, PM_RAW_CARRIED);
     pm_raw_add(builder, &by, sizeof by);
-    add_histogram(builder, module, thread, result->group - pm_modules[module].first_group,
-                  PM_RAW_UNKNOWN_BYTES, &result->reuses, bins);
+    pm_raw_add_histogram(builder, module, thread, result->group - pm_modules[module].first_group,
+                         PM_RAW_UNKNOWN_BYTES, &result->reuses, bins);
     pm_raw_section_end(builder);
 }
 

@@ -40,6 +40,14 @@ void pm_raw_save(struct pm_raw_builder *builder, const char *folder, uint64_t id
 void pm_raw_save_again(struct pm_raw_builder *builder, const char *folder, uint64_t id, char *name,
                        size_t name_size);
 
+/* Into an open section the histogram of GROUP in MODULE, or a part of it, and the BYTES that the
+   group was the first to touch. */
+struct pm_reuse_result;
+struct pm_raw_bin;
+void pm_raw_add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
+                          uint32_t group, uint64_t bytes, const struct pm_reuse_result *result,
+                          const struct pm_raw_bin *bins);
+
 struct pm_raw_run {
     uint64_t process_id, parent_id, start_unix_ns, wall_ns, cpu_ns;
     uint64_t flags; /* enum pm_raw_flags */

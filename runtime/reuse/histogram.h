@@ -17,11 +17,8 @@
 
 #include "core/raw_file.h"
 #include "runtime/arena.h"
+#include "runtime/reuse/reuse.h"
 #include "runtime/system.h"
-
-/* What a touch may have instead of a distance. */
-#define PM_COLD UINT64_MAX         /* a first touch */
-#define PM_BEYOND (UINT64_MAX - 1) /* at pm_reuse.bound or farther: not counted by distance */
 
 enum {
     PM_REUSE_FRONT = 16, /* blocks that the front (analysis.h) holds */

@@ -13,6 +13,7 @@
 
    Merging.  Neighbouring bins from PM_SINGLE_DISTANCES
    on become one while its (high − low) / low stays within the width asked for. */
+#include "core/base/base.h"
 #include "runtime/reuse/analysis.h"
 
 size_t pm_reuse_most_bins(const struct pm_reuse *reuse) {
@@ -170,4 +171,49 @@ void pm_reuse_result(const struct pm_reuse *reuse, uint32_t group, struct pm_reu
         pm_reuse_result_of(reuse, &reuse->histograms[group], result, bins);
     else
         *result = (struct pm_reuse_result){.n_bins = 0};
+}
+
+/* ---- a part of it ---------------------------------------------------------------------------- */
+
+void pm_reuse_part_begin(const struct pm_reuse_result *whole, struct pm_reuse_result *result,
+                         struct pm_raw_bin *bins) {
+    *result = (struct pm_reuse_result){.block_bytes = whole->block_bytes,
+                                       .n_blocks = whole->n_blocks,
+                                       .sample = whole->sample,
+                                       .at_least = whole->at_least};
+    for (size_t i = 0; i < whole->n_bins; i++)
+        bins[i] = (struct pm_raw_bin){0};
+}
+
+void pm_reuse_part_add(const struct pm_reuse_result *whole, const struct pm_raw_bin *whole_bins,
+                       const struct pm_reuse_rise *rise, struct pm_reuse_result *result,
+                       struct pm_raw_bin *bins) {
+    if (rise->low == PM_COLD) {
+        result->cold_loads += rise->loads;
+        result->cold_stores += rise->stores;
+    } else if (rise->low == PM_BEYOND) {
+        result->beyond_loads += rise->loads;
+        result->beyond_stores += rise->stores;
+    } else {
+        size_t i = PM_LOWER_BOUND(whole->n_bins, n, whole_bins[n].high < rise->low);
+        if (i == whole->n_bins)
+            return; /* the whole would have it */
+        bins[i].loads += rise->loads;
+        bins[i].stores += rise->stores;
+        bins[i].distance_sum += (double)rise->distance_sum;
+    }
+}
+
+void pm_reuse_part_end(const struct pm_reuse *reuse, const struct pm_reuse_result *whole,
+                       const struct pm_raw_bin *whole_bins, struct pm_reuse_result *result,
+                       struct pm_raw_bin *bins) {
+    for (size_t i = 0; i < whole->n_bins; i++) {
+        struct pm_raw_bin bin = bins[i];
+        bin.low = whole_bins[i].low;
+        bin.high = whole_bins[i].high;
+        if (i == 0 && bin.low == 0 && reuse->near_is_one_bin)
+            bin.distance_sum = (double)(bin.loads + bin.stores) * ((double)bin.high / 2);
+        if (bin.loads || bin.stores)
+            bins[result->n_bins++] = bin;
+    }
 }

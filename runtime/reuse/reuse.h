@@ -94,6 +94,40 @@ void pm_reuse_result(const struct pm_reuse *reuse, uint32_t group, struct pm_reu
 void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_touch_histogram *histogram,
                         struct pm_reuse_result *result, struct pm_raw_bin *bins);
 
+/* ---- what was found since the last time (rises.c) --------------------------------------------
+ */
+
+/* Instead of a distance: a first touch; at the bound or farther. */
+#define PM_COLD UINT64_MAX
+#define PM_BEYOND (UINT64_MAX - 1)
+
+/* Accesses of a group at distances of the bin from LOW on, as the histogram counts them. */
+struct pm_reuse_rise {
+    uint32_t group;
+    uint64_t low; /* or PM_COLD, PM_BEYOND */
+    uint64_t loads, stores, distance_sum;
+};
+
+/* Calls TELL (CONTEXT, …) for all that REUSE counted since the last time, several times for one bin
+   maybe; not under sampling.  *RISES, NULL at first, is what it stood at.  False: there was no
+   memory for that, and some may be missing, now or the next time. */
+struct pm_reuse_rises;
+bool pm_reuse_take_rises(const struct pm_reuse *reuse, struct pm_reuse_rises **rises,
+                         void (*tell)(void *context, const struct pm_reuse_rise *rise),
+                         void *context);
+void pm_reuse_rises_free(struct pm_reuse_rises *rises); /* NULL: none */
+
+/* A part of the accesses of a group, whose result is WHOLE with the bins WHOLE_BINS: in these bins.
+   Begin with all zero BINS, one for each of these, and RESULT; add each rise; end. */
+void pm_reuse_part_begin(const struct pm_reuse_result *whole, struct pm_reuse_result *result,
+                         struct pm_raw_bin *bins);
+void pm_reuse_part_add(const struct pm_reuse_result *whole, const struct pm_raw_bin *whole_bins,
+                       const struct pm_reuse_rise *rise, struct pm_reuse_result *result,
+                       struct pm_raw_bin *bins);
+void pm_reuse_part_end(const struct pm_reuse *reuse, const struct pm_reuse_result *whole,
+                       const struct pm_raw_bin *whole_bins, struct pm_reuse_result *result,
+                       struct pm_raw_bin *bins);
+
 /* The size of blocks in bytes, and of how many of them one is sampled; 1: all are looked at. */
 uint64_t pm_reuse_block_bytes(const struct pm_reuse *reuse);
 uint64_t pm_reuse_sample(const struct pm_reuse *reuse);

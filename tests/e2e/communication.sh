@@ -109,6 +109,37 @@ for mpi in openmpi mpich; do
     done
 done
 
+# Receives that are completed late, or never: counted as what they were, in the trace as what was known.
+build mpich late late.c || fail "late builds"
+check "late runs" pmodel run -q --no-memory -o late.pmdb -P p=2 -- mpirun.mpich -np '{p}' ./late.mpich
+printf '98 -3 ? 1\n99 1 12 1\n' >expected
+sqlite3 -separator ' ' late.pmdb "SELECT tag, partner, coalesce(bytes_received, '?'), n FROM communication
+    WHERE process = 0 AND operation = 'MPI_Irecv' AND n > 0 ORDER BY 1" >ours
+check "a receive that waits long has what came, one that is never completed is unknown" diff expected ours
+pmodel communication late.pmdb --rank 1 --format csv | tr -d '\r' | awk -F, '$4 == "MPI_Irecv" { n += $10 } END { print n }' >ours
+check "rows of a rank have each event once" grep -qx 2 ours
+
+# What is rarer, the same with both libraries.
+for mpi in openmpi mpich; do
+    oversubscribe=
+    [ "$mpi" = mpich ] || oversubscribe=--oversubscribe
+    build "$mpi" rare rare.c -pthread || fail "rare builds"
+    # shellcheck disable=SC2086 # empty or a word
+    pmodel run -q --no-memory -o "rare.$mpi.pmdb" -P p=4 -- "mpirun.$mpi" $oversubscribe -np '{p}' "./rare.$mpi" >"rare.$mpi.output"
+    check "rare runs with $mpi" test $? = 0
+    check "$mpi: an error is returned as it is" grep -qx 'level 1, error class right: 1' "rare.$mpi.output"
+    pmodel communication "rare.$mpi.pmdb" --format csv >"rare.$mpi.csv"
+done
+check "both libraries have the same events" diff rare.openmpi.csv rare.mpich.csv
+check "threads are told apart" test "$(sqlite3 rare.mpich.pmdb "SELECT count(*) FROM (SELECT DISTINCT process, thread FROM communication)")" = 8
+check "what is made and freed again has one number" test "$(sqlite3 rare.mpich.pmdb "SELECT count(*) FROM communicator WHERE made_by = 'MPI_Comm_dup'")" = 1
+check "both sides of two groups have one number" test "$(sqlite3 rare.mpich.pmdb "SELECT count(*) FROM communicator WHERE made_by = 'MPI_Intercomm_create'")" = 1
+volume() { awk -F, -v operation="$1" '$4 == operation { sent += $11; received += $12 } END { print sent + 0, received + 0 }' rare.mpich.csv; }
+check "neighbours on a line of 4" test "$(volume MPI_Neighbor_alltoall)" = "48 48"
+check "types for each partner" test "$(volume MPI_Alltoallw)" = "96 96"
+check "a broadcast to another group" test "$(volume MPI_Bcast)" = "12 24"
+check "a derived type" test "$(volume MPI_Send)" = "192 0"
+
 # The command.
 pmodel communication exchange.mpich.pmdb -P p=4,N=3 --matrix --format csv | tr -d '\r' >matrix
 check "--matrix" grep -qx '0,1,.*' matrix

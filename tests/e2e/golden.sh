@@ -91,12 +91,18 @@ measure coarse32 --block 32,128,16384,32768 -P N=16:64:16 -- ./nest '{N}'
 check "coarse32 has models" clean pmodel fit coarse32.pmdb
 measure two --block 64,4096 -P A=8,12,16,20,24 -P B=8,16,24,32,40 -- ./two '{A}' '{B}'
 check "two has models" clean pmodel fit two.pmdb
+mpi=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
+check "chain is built" mpicc.openmpi $portable -O1 "$plugin" -o chain chain.c -Wl,--build-id=sha1
+check "chain is measured" clean "${mpi[@]}" pmodel run -q -o chain.pmdb --exe ./chain --no-memory \
+    -P N=10,20,30,40 -P p=2,3,4,5 -- mpirun.openmpi --oversubscribe -np '{p}' ./chain '{N}'
+check "chain has models" clean pmodel fit chain.pmdb
+check "an interval of chain has models" clean pmodel fit --interval MPI_Send chain.pmdb
 
 # ---- the command itself --------------------------------------------------------------------------
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run instrument fit model report explain diff compare annotate scale plot html signature convolve roofline query export validate machines doctor; do
+for command in flags loops plan run merge instrument fit model report explain diff compare annotate scale plot html signature convolve roofline communication query export validate machines doctor; do
     golden help.$command.txt pmodel $command --help
 done
 golden flags.txt pmodel flags
@@ -250,6 +256,9 @@ golden model.edges.json pmodel model --edges --routine triangle --format json ne
 golden model.edges.csv pmodel model --edges --format csv nest.pmdb
 golden model.sorted.txt pmodel model --level loop --sort count --threshold 1% nest.pmdb
 golden model.threshold.txt pmodel model --level loop --threshold 3 nest.pmdb
+formats model.communication pmodel model --communication -P N=30,p=16 chain.pmdb
+golden model.role.txt pmodel model --role inside chain.pmdb
+golden model.kind.txt pmodel model --interval MPI_Send chain.pmdb
 golden model.interval.txt pmodel model --interval stencil --level program nest.pmdb
 golden model.size.txt pmodel model -P N=200 --level loop nest.pmdb
 golden model.size.json pmodel model -P N=200 --routine uneven,copy --format json nest.pmdb
@@ -299,6 +308,9 @@ golden report.interpolate.predicted.txt pmodel report -m r12000 -P N=96 --interp
 golden report.carried.txt pmodel report --carried -m r12000 carry.pmdb
 golden report.carried.json pmodel report --carried -m r12000 --top 3 --format json carry.pmdb
 golden report.carried.csv pmodel report --carried -m r12000,icelake-sp --format csv carry.pmdb
+formats report.ranks pmodel report --ranks -m r12000 -P N=30,p=4 chain.pmdb
+golden report.ranks.predicted.txt pmodel report --ranks -m r12000 -P N=30,p=16 chain.pmdb
+formats report.intervals pmodel report --intervals -m r12000 -P N=30,p=4 chain.pmdb
 golden report.threads.txt pmodel report --threads -m ./own.conf turns.pmdb
 golden report.shared.txt pmodel report --threads -m ./own.conf shared.pmdb
 golden report.sample.txt pmodel report -m ./own.conf sample.pmdb
@@ -464,7 +476,7 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run instrument fit model report explain annotate diff compare scale plot html signature convolve roofline query export validate; do
+for command in loops plan run merge instrument fit model report explain annotate diff compare scale plot html signature convolve roofline query export validate; do
     golden error.nothing.$command.txt pmodel $command
     golden error.option.$command.txt pmodel $command --frobnicate
 done
@@ -508,6 +520,13 @@ golden error.run.library.txt pmodel run -o new.pmdb --lib libnothing -P N=16 -- 
 golden error.instrument.txt pmodel instrument -o new ./static
 golden error.plan.txt pmodel plan -- ./nest 16
 golden error.plan.time.txt pmodel plan -P N=16:32:8 --time soon -- ./nest '{N}'
+golden error.report.role.txt pmodel report -m r12000 --role insid chain.pmdb
+golden error.report.interval.txt pmodel report -m r12000 --interval nobody chain.pmdb
+golden error.report.ordinal.txt pmodel report -m r12000 --ordinal t chain.pmdb
+golden error.report.ranks.txt pmodel report -m r12000 --ranks nest.pmdb
+golden error.report.intervals.txt pmodel report -m r12000 --intervals nest.pmdb
+golden error.report.parallel.txt pmodel report -m r12000 --intervals --threads chain.pmdb
+golden error.model.communication.txt pmodel model --communication nest.pmdb
 golden error.fit.few.txt pmodel fit few.pmdb
 golden error.fit.basis.txt pmodel fit --basis '1, N, squared(N)' renewed.pmdb
 golden error.fit.basis.name.txt pmodel fit --basis '1, M' renewed.pmdb
@@ -600,6 +619,18 @@ golden error.validate.time.block.txt pmodel validate --time -s coarse.pmdb -m r1
 golden error.validate.no_models.txt pmodel validate -s few.pmdb -P N=32 -- ./nest '{N}'
 golden error.validate.other_program.txt pmodel validate -s nest.pmdb -P N=32 -- ./nest3 '{N}'
 golden error.validate.rejected.txt pmodel validate -s coarse.pmdb --caches 64 -P N=200 -- ./nest '{N}'
+
+# ---- communication ---------------------------------------------------------------------------------
+
+formats communication pmodel communication -P N=20,p=4 chain.pmdb
+golden communication.rank.txt pmodel communication -P N=20,p=4 --rank 1 chain.pmdb
+golden communication.matrix.txt pmodel communication -P N=20,p=4 --matrix chain.pmdb
+golden communication.matrix.csv pmodel communication -P N=20,p=4 --matrix --format csv chain.pmdb
+golden communication.trace.txt pmodel communication -P N=20,p=4 --trace 1 chain.pmdb
+golden communication.trace.csv pmodel communication -P N=20,p=4 --trace 1 --format csv chain.pmdb
+golden error.communication.none.txt pmodel communication nest.pmdb
+golden error.communication.size.txt pmodel communication -P N=99,p=4 chain.pmdb
+golden error.communication.rank.txt pmodel communication -P N=20,p=4 --rank 7 chain.pmdb
 
 # ---- nothing else is kept -------------------------------------------------------------------------------
 

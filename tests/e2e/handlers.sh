@@ -110,7 +110,7 @@ check "threads: every entry is told, over all threads" \
 
 expect_error "run: a handler that is not there" 2 "handler ./nothing.so: cannot be read" \
     pmodel run --handler ./nothing.so -- ./heat 8
-expect_error "run: --events without a handler" 2 "need --handler" pmodel run --events all -- ./heat 8
+expect_error "run: --events without a handler" 2 "needs --handler" pmodel run --events all -- ./heat 8
 expect_error "run: a handler and a store" 2 "exclude each other" \
     pmodel run --handler ./handler.so -o x.pmdb -- ./heat 8
 expect_error "instrument: kinds of events are named" 2 'not "blocks"' \

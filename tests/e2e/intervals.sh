@@ -93,5 +93,5 @@ expect_error "a routine that is not called" 2 "calls no routine of this name" \
     pmodel instrument -o x --interval MPI_Barrier ./steps
 expect_error "loops: the same" 2 "calls no routine of this name" \
     pmodel loops --interval MPI_Barrier ./steps
-expect_error "run: intervals go to a handler" 2 "need --handler" \
-    pmodel run -o x.pmdb --interval synchronise -- ./steps
+expect_error "run: events go to a handler" 2 "needs --handler" \
+    pmodel run -o x.pmdb --events all -- ./steps

@@ -62,7 +62,7 @@ check "all are there" test "$(sizes_in killed.pmdb)" = "N=1 N=2 N=3 N=4"
 rm -f submitted
 "${in_queue[@]}" -o resumed.pmdb -P N=1:4 -- ./sums '{N}' slowly >/dev/null 2>&1 &
 process=$!
-wait_for test -e resumed.pmdb.jobs/1/3/pid
+wait_for test -e resumed.pmdb.jobs/1/id
 kill -KILL $process
 wait $process 2>/dev/null
 check "jobs outlive a pmodel that is killed" test -e resumed.pmdb.jobs/1/3/pid
@@ -87,6 +87,23 @@ check "--detach leaves them" queue --detach -o left.pmdb -P N=1:3 -- ./sums '{N}
 wait_for test -e left.pmdb.jobs/1/2/result
 check "the same command takes in what they measured" queue --detach -o left.pmdb -P N=1:3 -- ./sums '{N}'
 check "all of it" test "$(sizes_in left.pmdb)" = "N=1 N=2 N=3"
+
+# A limit of a file's size stands for a full disk: jobs have their results, the store has no room.
+rm -f submitted
+(ulimit -f 40; queue -o full.pmdb -P N=1:3 -- ./sums '{N}') >/dev/null 2>errors
+check "a store without room is a sentence for each size" test "$(grep -c 'N=.: full.pmdb: the store cannot be' errors)" = 3
+check "what jobs measured is taken in later" queue -o full.pmdb -P N=1:3 -- ./sums '{N}'
+check "without running them again" test "$(cat submitted) $(sizes_in full.pmdb)" = "2 N=1 N=2 N=3"
+(ulimit -f 4; queue -o none.pmdb -P N=1:3 -- ./sums '{N}') 2>errors
+check "no room for the copies is one, too" grep -q 'cannot write the instrumented program' errors
+
+# The shipped file for ssh, with a shell in place of another machine.
+printf '%s\n' '#!/bin/sh' 'shift 2' 'exec sh -c "$*"' >ssh
+chmod +x ssh
+sed 's/^\(interval\|settle\) .*/\1 = 0/' "$BUILD/share/pmodel/launchers/ssh.conf" >ssh.conf
+check "another machine is reached by ssh" env PATH="$PWD:$PATH" pmodel run -q --launcher ./ssh.conf --block 64,4096 --start-at work \
+    --stop-after work -o ssh.pmdb -P N=1:4 -- ./sums '{N}'
+check "and its store is that of a plain run" same_stores plain.pmdb ssh.pmdb
 
 # ---- what is refused or damaged ----
 cat >refuses.conf <<'C'

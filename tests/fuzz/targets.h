@@ -26,6 +26,7 @@
 #include "core/model.h"
 #include "measure/raw/raw.h"
 #include "core/store/store.h"
+#include "measure/launchers/private.h"
 #include "core/structure/private.h"
 #include "tests/fuzz/moved_frames.h"
 
@@ -244,6 +245,8 @@ static void fuzz_store_run(struct pm_store *store, const struct pm_parameters *s
     pm_times_free(pm_store_times(store, size, &err));
     pm_block_profile_free(pm_store_block_profile(store, size, &err));
     pm_run_patterns_free(pm_store_patterns(store, size, &err));
+    pm_intervals_free(pm_store_intervals(store, size, PM_NONE, true, &err));
+    pm_communication_free(pm_store_communication(store, size, &err));
     struct pm_profile *profile = pm_store_profile(store, size, &err);
     for (size_t i = 0; profile && i < profile->n_histograms; i++)
         pm_histogram_misses(&profile->histograms[i].histogram, 512);
@@ -607,6 +610,43 @@ static void fuzz_probes(const uint8_t *data, size_t size) {
     pm_forms_free(&forms);
 }
 
+/* The file of a launcher; its commands are filled in, and not run. */
+static void fuzz_launcher(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    struct pm_launcher *launcher = pm_launcher_read(fuzz_file_of(data, size), &err);
+    fuzz_demand(launcher || err.text[0], "a launcher's file was refused without a sentence");
+    if (!launcher)
+        return;
+    const struct pm_filling fillings[] = {{"ID", "17"}, {"IDS", "17 18"}, {"FOLDER", "'/a b'"}};
+    const char *const templates[] = {launcher->submit, launcher->poll, launcher->job};
+    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
+        err.text[0] = '\0';
+        char *text = pm_fill_in(templates[i], fillings, 3, "input", &err);
+        fuzz_demand(text || err.text[0], "a command was refused without a sentence");
+        free(text);
+    }
+    pm_launcher_free(launcher);
+}
+
+/* What a node and we tell each other. */
+static void fuzz_sheet(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    struct pm_sheet sheet, again;
+    char *text = fuzz_text(data, size);
+    bool ok = pm_sheet_parse(text, "input", &sheet, &err);
+    fuzz_demand(ok || err.text[0], "a job's file was refused without a sentence");
+    free(text);
+    text = pm_sheet_text(&sheet);
+    fuzz_demand(pm_sheet_parse(text, "input", &again, &err) && again.n_lines == sheet.n_lines,
+                "a job's file does not read back the same");
+    for (size_t i = 0; i < sheet.n_lines; i++)
+        fuzz_demand(strcmp(sheet.lines[i].text, again.lines[i].text) == 0,
+                    "a line of a job's file does not read back the same");
+    pm_sheet_free(&sheet);
+    pm_sheet_free(&again);
+    free(text);
+}
+
 /* ---- the list -------------------------------------------------------------------------------- */
 
 static const struct fuzz_target {
@@ -631,6 +671,8 @@ static const struct fuzz_target {
     {"expression", fuzz_expression},
     {"basis", fuzz_basis},
     {"size", fuzz_size},
+    {"launcher", fuzz_launcher},
+    {"sheet", fuzz_sheet},
 };
 
 /* The target NAME, or NULL. */

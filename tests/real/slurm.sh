@@ -67,6 +67,11 @@ expect_error "a queue that refuses is quoted" 2 'left out: .*sbatch: error: .*pa
 # ---- ranks on several nodes ----
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_hwloc_base_binding_policy=none
+messages() {
+    sqlite3 "$1" 'SELECT parameters, rank, operation, partner, tag, sum(n), sum(n * bytes_sent), sum(n * bytes_received)
+        FROM communication AS c JOIN run ON run.id = c.run JOIN rank AS r ON r.run = c.run AND r.process = c.process
+        GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5'
+}
 # across NAME PLUGIN RANKS: with Slurm's PLUGIN for that library.
 across() {
     local program=$1.cg_mpi
@@ -76,6 +81,7 @@ across() {
         --submit-options '--nodes=2 --ntasks={p}' -- srun --overcommit "--mpi=$2" "./$program" '{N}' 3
     pmodel run "${ranks[@]}" -o "$1.plain.pmdb" -- "mpirun.$1" -np '{p}' "./$program" '{N}' 3 >/dev/null
     check "and do what they do on one" cmp <(counts "$1.plain.pmdb") <(counts "$1.pmdb")
+    check "and tell each other the same" cmp <(messages "$1.plain.pmdb") <(messages "$1.pmdb")
 }
 across mpich pmi2 2,4
 across openmpi pmix 2 # more ranks take two nodes of one host for one, and wait for ever

@@ -41,6 +41,17 @@ static void a_path_has_one_number(void **state) {
     assert_string_equal(names[inner], "main > main MPI_Barrier");
     assert_null(names[elsewhere]);
     pm_call_path_names_free(names, &paths);
+
+    /* Two calls on one line. */
+    struct pm_call_paths alike = {0};
+    const bool all[3] = {false, true, true};
+    pm_call_paths_add(&alike, PM_NO_PATH, 0, 0x1004);
+    pm_call_paths_add(&alike, PM_NO_PATH, 0, 0x1008);
+    names = pm_call_path_names(structure, &alike, all);
+    assert_string_equal(names[1], "main @0x1004");
+    assert_string_equal(names[2], "main @0x1008");
+    pm_call_path_names_free(names, &alike);
+    pm_call_paths_free(&alike);
     text = pm_call_path_name(structure, &paths, PM_NO_PATH);
     assert_string_equal(text, "-");
     free(text);

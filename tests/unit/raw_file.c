@@ -213,6 +213,46 @@ static void add_rank(struct pm_raw_builder *builder, const struct pm_raw_rank *r
     pm_raw_section_end(builder);
 }
 
+/* Two paths, the second within the first, and intervals from the one to the other. */
+struct intervals_content {
+    struct pm_raw_call_site sites[2];
+    char callees[6]; /* of the first one nothing is known */
+    uint64_t thread;
+    struct pm_raw_interval row;
+    struct pm_raw_interval_count count;
+    struct pm_raw_interval_frame frame;
+    struct pm_raw_interval_head of;
+    struct pm_raw_histogram_head histogram;
+};
+static const struct intervals_content usual_intervals = {
+    {{0, 0, 0x1004}, {1, 0, 0x2008}},
+    "\0step",
+    1,
+    {1, 2, 8, 4, 1, 1},
+    {0, 2, 77},
+    {0, 0x1004, -3},
+    {1, 2, 8},
+    {.block_bytes = 64, .thread = 1, .group = 4, .n_bins = 2, .cold_loads = 5, .sample = 1}};
+
+static void add_intervals(struct pm_raw_builder *builder, const struct intervals_content *content) {
+    pm_raw_section_begin(builder, PM_RAW_PATHS);
+    pm_raw_add_u64(builder, 2);
+    pm_raw_add(builder, content->sites, sizeof content->sites);
+    pm_raw_add(builder, content->callees, sizeof content->callees);
+    pm_raw_section_end(builder);
+    pm_raw_section_begin(builder, PM_RAW_INTERVALS);
+    pm_raw_add_u64(builder, content->thread);
+    pm_raw_add(builder, &content->row, sizeof content->row);
+    pm_raw_add(builder, &content->count, sizeof content->count);
+    pm_raw_add(builder, &content->frame, sizeof content->frame);
+    pm_raw_section_end(builder);
+    pm_raw_section_begin(builder, PM_RAW_INTERVAL_HISTOGRAM);
+    pm_raw_add(builder, &content->of, sizeof content->of);
+    pm_raw_add(builder, &content->histogram, sizeof content->histogram);
+    pm_raw_add(builder, usual_bins, sizeof usual_bins);
+    pm_raw_section_end(builder);
+}
+
 static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
     pm_raw_section_begin(builder, PM_RAW_NOTE);
     pm_raw_add(builder, text, bytes);
@@ -237,6 +277,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_profile(builder, &usual_profile, sizeof usual_profile);
     add_lanes(builder, 0, usual_lanes, sizeof usual_lanes);
     add_rank(builder, &usual_rank);
+    add_intervals(builder, &usual_intervals);
     add_note(builder, "five words of some note", 24);
 }
 
@@ -283,6 +324,21 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(raw->rank.size, 8);
     assert_int_equal(raw->rank.library, PM_RAW_MPICH);
     assert_string_equal(raw->rank.host, "node7");
+    assert_int_equal(raw->n_paths, 3);
+    assert_memory_equal(&raw->paths[2].site, &usual_intervals.sites[1],
+                        sizeof usual_intervals.sites[1]);
+    assert_string_equal(raw->paths[1].callee, "");
+    assert_string_equal(raw->paths[2].callee, "step");
+    assert_int_equal(raw->n_intervals, 1);
+    assert_int_equal(raw->intervals[0].thread, 1);
+    assert_memory_equal(&raw->intervals[0].head, &usual_intervals.row, sizeof usual_intervals.row);
+    assert_memory_equal(raw->intervals[0].counts, &usual_intervals.count,
+                        sizeof usual_intervals.count);
+    assert_memory_equal(raw->intervals[0].frames, &usual_intervals.frame,
+                        sizeof usual_intervals.frame);
+    assert_int_equal(raw->n_interval_parts, 1);
+    assert_true(raw->interval_parts[0].of.first == 8);
+    assert_true(raw->interval_parts[0].histogram.histogram.cold_loads == 5);
     assert_int_equal(raw->n_modules, 1);
     assert_int_equal(raw->modules[0].structure_hash, 0xabcdef);
     assert_int_equal(raw->modules[0].first_counter, 10);
@@ -634,6 +690,37 @@ static void ranks_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void intervals_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    struct intervals_content wrong[14];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        wrong[i] = usual_intervals;
+    wrong[n++].sites[0].parent = 1;
+    wrong[n++].sites[1].parent = 2;
+    wrong[n++].sites[1].module = 1;
+    wrong[n++].callees[5] = 'x'; /* no end */
+    wrong[n++].thread = UINT64_C(1) << 32;
+    wrong[n++].row.begin = 3;
+    wrong[n++].row.n = 0;
+    wrong[n++].row.first = INT64_MAX;
+    wrong[n++].row.n_counts = UINT32_MAX;
+    wrong[n++].row.n_frames = 2;
+    wrong[n++].count.counter = 3;
+    wrong[n++].count.count = 0;
+    wrong[n++].frame.count = 0;
+    wrong[n++].of.end = 3;
+    assert_int_equal(n, sizeof wrong / sizeof *wrong);
+    for (size_t i = 0; i < n; i++) {
+        struct pm_raw_builder builder = {0};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        add_intervals(&builder, &wrong[i]);
+        assert_content_refused(&builder);
+    }
+}
+
 static void samples_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 6; fault++) {
@@ -771,6 +858,7 @@ int main(void) {
         cmocka_unit_test(times_that_cannot_be_are_refused),
         cmocka_unit_test(skipped_accesses_that_cannot_be_are_refused),
         cmocka_unit_test(ranks_that_cannot_be_are_refused),
+        cmocka_unit_test(intervals_that_cannot_be_are_refused),
         cmocka_unit_test(samples_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),
         cmocka_unit_test(strides_that_cannot_be_are_refused),

@@ -245,7 +245,7 @@ static void ordinals_of_all_threads_come_together(void **state) {
     double step;
     assert_true(pm_store_runs(store, &runs, &n_runs, &err));
     assert_int_equal(n_runs, 4);
-    assert_true(pm_parameters_get(&runs[1], "step", &step) && step == 2.5);
+    assert_true(pm_parameters_get(&runs[1], "step", &step) && step == 3.5);
     struct pm_profile *profile = pm_store_profile(store, &runs[1], &err);
     assert_true(profile->edge_counts[1] == 2.5 + 2.5); /* of each rank the mean of 2 and 3 */
     assert_true(pm_parameters_equal(&profile->parameters, &runs[1]));

@@ -287,3 +287,26 @@ bool pm_store_has_intervals(struct pm_store *store, const struct pm_parameters *
                                    : "SELECT 1 FROM interval WHERE run = ? LIMIT 1",
                    run, found, err);
 }
+
+bool pm_store_interval_bytes(struct pm_store *store, const struct pm_parameters *parameters,
+                             double *bytes, struct pm_error *err) {
+    bool has;
+    *bytes = 0;
+    if (!has_table(store, &has, err))
+        return false;
+    int64_t run = has ? pm_store_find_run(store, parameters, err) : 0;
+    if (run <= 0)
+        return run == 0;
+    sqlite3_stmt *s = pm_store_prepare(
+        store,
+        "SELECT (SELECT ifnull(sum(length(edges) + 12), 0) FROM interval WHERE run = ?1)"
+        " + (SELECT ifnull(sum(length(data) + 16), 0) FROM interval_histogram WHERE run = ?1)",
+        err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, run);
+    bool ok = sqlite3_step(s) == SQLITE_ROW || pm_store_fail(store, err);
+    *bytes = ok ? sqlite3_column_double(s, 0) : 0;
+    sqlite3_finalize(s);
+    return ok;
+}

@@ -198,3 +198,25 @@ bool pm_store_ranks(struct pm_store *store, const struct pm_parameters *paramete
     int64_t run = pm_store_find_run(store, parameters, err);
     return run == 0 || (run > 0 && pm_store_ranks_with_roles(store, run, ranks, err));
 }
+
+bool pm_store_name_roles(struct pm_store *store, struct pm_error *err) {
+    const struct pm_store_roles *roles = get_roles(store, err);
+    if (!roles || roles->n_deeds == 0)
+        return roles != NULL;
+    if (!pm_store_begin(store, err))
+        return false;
+    sqlite3_stmt *s =
+        pm_store_run_sql(store, "UPDATE rank SET role = NULL", err)
+            ? pm_store_prepare(store, "UPDATE rank SET role = ? WHERE run = ? AND rank = ?", err)
+            : NULL;
+    bool ok = s != NULL;
+    for (size_t i = 0; ok && i < roles->n_deeds; i++) {
+        const struct pm_rank_deeds *deeds = &roles->deeds[i];
+        sqlite3_bind_text(s, 1, roles->names.roles[deeds->role].name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 2, roles->runs[deeds->run]);
+        sqlite3_bind_int64(s, 3, deeds->rank);
+        ok = pm_store_step(store, s, err);
+    }
+    sqlite3_finalize(s);
+    return pm_store_end(store, ok, err);
+}

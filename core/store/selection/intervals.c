@@ -8,7 +8,7 @@
 #include "core/store/selection/private.h"
 
 double pm_ordinals_value(const struct pm_ordinals *ordinals) {
-    return (double)ordinals->first + (double)(ordinals->n - 1) / 2;
+    return (double)ordinals->first + (double)(ordinals->n + 1) / 2;
 }
 
 struct row {

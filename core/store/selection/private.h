@@ -31,7 +31,8 @@ struct pm_ordinal_list {
 /* None: the run has no such intervals. */
 bool pm_selected_ordinals(struct pm_store *store, int64_t run, const struct pm_selected *selected,
                           struct pm_ordinal_list *ordinals, struct pm_error *err);
-/* What stands for them as a parameter: their mean. */
+/* What stands for them as a parameter: the mean of their numbers, which count from 1, because
+   models are of sizes above 0. */
 double pm_ordinals_value(const struct pm_ordinals *ordinals);
 
 /* By what each of ROWS counts: 1, or, where ordinals are told apart at PARAMETERS, one over how
