@@ -17,18 +17,10 @@ struct pm_replay_options {
     bool interpolate, svg;
 };
 
-/* Runs of a store that sizes which never ran are made from; none until they are asked for. */
-struct pm_measured_runs {
-    struct pm_traced_run *runs; /* owned */
-    size_t n;
-};
-void pm_measured_runs_free(struct pm_measured_runs *measured); /* what it owns */
-
 struct pm_replaying {
     const struct pm_replay_options *request;
-    const struct pm_parameters *size;  /* of a store; n == 0: the largest measured one */
-    struct pm_measured_runs *measured; /* not owned */
-    char *engine, *platform;           /* paths; owned */
+    const struct pm_parameters *size; /* of a store; n == 0: the largest measured one */
+    char *engine, *platform;          /* paths; owned */
     struct pm_actions actions;
     struct pm_replay replay;
     struct pm_estimate computation;       /* seconds of all ranks together; NAN: of a trace */

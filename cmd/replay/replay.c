@@ -180,16 +180,12 @@ int pm_cmd_replay(int argc, char **argv) {
     if (mistake)
         status = pm_usage_error("replay", "%s", mistake);
     if (status == 0) {
-        struct pm_measured_runs measured = {0};
-        struct pm_replaying replaying = {.request = &request,
-                                         .size = &request.at,
-                                         .measured = &measured,
-                                         .computation = {NAN, NAN, NAN}};
+        struct pm_replaying replaying = {
+            .request = &request, .size = &request.at, .computation = {NAN, NAN, NAN}};
         request.store_path = line.n_arguments ? line.arguments[0] : NULL;
         if (!make_and_print(&replaying, &err))
             status = pm_complain(&err);
         pm_replaying_free(&replaying);
-        pm_measured_runs_free(&measured);
     }
     pm_free_machines(&request.on);
     pm_free_machines(&request.against);

@@ -45,11 +45,9 @@ static void add_point(struct pm_rank_scaling *scaling, const struct pm_replaying
     }
 }
 
-static bool replay_point(const struct pm_replay_options *options, struct pm_measured_runs *measured,
-                         const struct pm_parameters *at, struct pm_rank_scaling *scaling,
-                         struct pm_error *err) {
-    struct pm_replaying r = {
-        .request = options, .size = at, .measured = measured, .computation = {NAN, NAN, NAN}};
+static bool replay_point(const struct pm_replay_options *options, const struct pm_parameters *at,
+                         struct pm_rank_scaling *scaling, struct pm_error *err) {
+    struct pm_replaying r = {.request = options, .size = at, .computation = {NAN, NAN, NAN}};
     const struct pm_replay_scales as_it_is = {1, 1, 1};
     struct pm_replay replay = {0};
     bool ok = pm_replay_prepare(&r, err) && pm_actions_of_store(&r, err) &&
@@ -79,12 +77,11 @@ bool pm_scale_ranks(const struct pm_scaling_request *request, struct pm_error *e
                                               .predict = request->predict,
                                               .show = request->show};
     struct pm_rank_scaling scaling = {.platform = request->platform};
-    struct pm_measured_runs measured = {0};
     struct pm_parameters *sizes = NULL;
     size_t n = 0;
     bool ok = pm_size_design_expand(request->design, &sizes, &n, err);
     for (size_t i = 0; ok && i < n; i++)
-        ok = replay_point(&options, &measured, &sizes[i], &scaling, err);
+        ok = replay_point(&options, &sizes[i], &scaling, err);
     if (ok) {
         scaling.is_strong = is_strong(request, sizes, n);
         PM_SORT(scaling.points, scaling.n_points, by_ranks);
@@ -98,7 +95,6 @@ bool pm_scale_ranks(const struct pm_scaling_request *request, struct pm_error *e
     free(scaling.points);
     free(scaling.program);
     free(scaling.machine);
-    pm_measured_runs_free(&measured);
     free(sizes);
     return ok;
 }
