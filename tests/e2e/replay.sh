@@ -77,6 +77,24 @@ expect_error "a grid that is none" 2 'ranks, but the grid has .*--grid' pmodel r
 expect_error "ranks at a position that no run has" 2 'ranks that are alone along p are in no run' \
     pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node -P N=14,p=1
 
+# A platform of this machine. First of times that are known: a message of a measured size takes as long in a replay.
+printf '%s\n' 'pingpong 8 2e-6' 'exchange 8 3e-6' 'pingpong 1024 3e-6' 'exchange 1024 4e-6' 'pingpong 65536 4e-5' 'exchange 65536 6e-5' \
+    'pingpong 1048576 2e-4' 'exchange 1048576 4e-4' 'eager 1024 0' >points
+check "times that are known make a platform" pmodel probe --network --mpirun 'cat points; :' -o known.xml
+check "it is one" xmllint --noout --nonet known.xml
+mkdir one
+for bytes in 8 1024 65536 1048576; do
+    printf '%s\n' '0 init' "0 send 1 1 $bytes" '0 finalize' >one/0
+    printf '%s\n' '1 init' "1 recv 0 1 $bytes" '1 finalize' >one/1
+    printf '%s\n' 0 1 >one/list
+    near "a message of $bytes bytes takes what was measured" \
+        "$(pmodel replay --trace one/list --platform ./known.xml --format json | jq .seconds)" \
+        "$(awk -v b=$bytes '$1 == "pingpong" && $2 == b { print $3 }' points)" 1
+done
+check "this machine's network is probed" pmodel probe --network --quick --pattern cg.pmdb -o here.xml
+check "and a run replayed on it" pmodel replay cg.pmdb -m sapphire-rapids --platform here.xml
+expect_error "a launcher that fails" 2 "ended with status 3" pmodel probe --network --mpirun 'exit 3; :' -o never.xml
+
 # What cannot be replayed.
 sed '/^ *<host/s/core="64"/core="1"/' "$networks/smp-node.xml" >small.xml
 expect_error "a platform with too few cores" 2 'small.xml: has 1 core for 4 ranks' pmodel replay --trace cg.trace --platform small.xml
