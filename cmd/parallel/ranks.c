@@ -146,21 +146,28 @@ static bool may_wait(uint16_t operation) {
     }
 }
 
-static uint32_t group_of(const struct pm_ranks *ranks, uint32_t process) {
+/* The row of the first group that has the role of PROCESS; NULL: its role is not known. */
+static const struct pm_rank_row *row_of(const struct pm_ranks *ranks, uint32_t process,
+                                        const struct pm_ranks_report *report) {
+    uint32_t role = PM_NONE;
     for (size_t i = 0; i < ranks->n_ranks; i++)
         if (ranks->ranks[i].process == process)
-            return ranks->ranks[i].group;
-    return PM_NONE;
+            role = ranks->ranks[i].role;
+    for (size_t i = 0; role != PM_NONE && i < ranks->n_ranks; i++)
+        if (ranks->ranks[i].role == role && ranks->ranks[i].group < report->n_rows)
+            return &report->rows[ranks->ranks[i].group];
+    return NULL;
 }
 
-static void add_call(struct pm_ranks_report *report, uint32_t group, uint32_t path, double calls) {
+static void add_call(struct pm_ranks_report *report, const char *role, uint32_t path,
+                     double calls) {
     for (size_t i = 0; i < report->n_calls; i++)
-        if (report->calls[i].group == group && report->calls[i].number == path) {
+        if (strcmp(report->calls[i].role, role) == 0 && report->calls[i].number == path) {
             report->calls[i].calls += calls;
             return;
         }
-    *PM_PUSH(report, calls) = (struct pm_rank_waiting_call){
-        .group = group, .role = report->rows[group].role, .number = path, .calls = calls};
+    *PM_PUSH(report, calls) =
+        (struct pm_rank_waiting_call){.role = role, .number = path, .calls = calls};
 }
 
 static void name_calls(const struct pm_structure *structure, const struct pm_call_paths *paths,
@@ -175,10 +182,18 @@ static void name_calls(const struct pm_structure *structure, const struct pm_cal
     free(is_named);
 }
 
-static int by_group(const void *left, const void *right) {
+static int by_calls(const void *left, const void *right) {
     const struct pm_rank_waiting_call *a = left, *b = right;
-    int order = PM_COMPARE(a->group, b->group);
-    return order ? order : PM_COMPARE(b->calls, a->calls);
+    int order = PM_COMPARE(b->calls, a->calls);
+    order = order ? order : strcmp(a->role, b->role);
+    return order ? order : PM_COMPARE(a->number, b->number);
+}
+
+static double count_ranks(const struct pm_ranks *ranks, const char *role) {
+    for (uint32_t i = 0; i < ranks->n_roles; i++)
+        if (strcmp(ranks->roles[i].name, role) == 0)
+            return pm_ranks_count(ranks, i, PM_NONE);
+    return NAN;
 }
 
 static void add_calls(const struct pm_structure *structure, const struct pm_ranks *ranks,
@@ -186,16 +201,16 @@ static void add_calls(const struct pm_structure *structure, const struct pm_rank
                       struct pm_ranks_report *report) {
     for (size_t i = 0; i < communication->n_counts; i++) {
         const struct pm_event_count *count = &communication->counts[i];
-        uint32_t group = group_of(ranks, count->process);
-        if (group == PM_NONE || group >= report->n_rows || !may_wait(count->kind.operation) ||
+        const struct pm_rank_row *row = row_of(ranks, count->process, report);
+        if (!row || !row->role || !may_wait(count->kind.operation) ||
             !pm_is_message(&count->kind) || count->kind.path >= communication->paths.n_sites)
             continue;
-        add_call(report, group, count->kind.path, (double)count->n);
+        add_call(report, row->role, count->kind.path, (double)count->n);
     }
     name_calls(structure, &communication->paths, report);
     for (size_t i = 0; i < report->n_calls; i++)
-        report->calls[i].calls /= pm_ranks_count(ranks, PM_NONE, report->calls[i].group);
-    PM_SORT(report->calls, report->n_calls, by_group);
+        report->calls[i].calls /= count_ranks(ranks, report->calls[i].role);
+    PM_SORT(report->calls, report->n_calls, by_calls);
     report->calls_known = true;
 }
 

@@ -28,6 +28,7 @@ bool pm_ingest_strides(struct pm_run_strides *strides, const struct pm_raw *raw,
 struct pm_rank_oddities {
     bool differs, repeats; /* numbers of ranks; one rank is several processes */
     struct pm_rank a, b;   /* two that differ */
+    uint64_t library;      /* enum pm_raw_library, of the last one */
 };
 /* Adds the rank of the process that RAW is of, if it is one. */
 void pm_ingest_rank(struct pm_ranks *ranks, struct pm_rank_oddities *odd, const struct pm_raw *raw,

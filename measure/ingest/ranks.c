@@ -14,6 +14,7 @@ void pm_ingest_rank(struct pm_ranks *ranks, struct pm_rank_oddities *odd, const 
     bool is_second = (raw->flags & (PM_RAW_FORKED | PM_RAW_BEFORE_EXEC)) != 0;
     if (from->size == 0)
         return;
+    odd->library = from->library;
     for (size_t i = 0; i < ranks->n_ranks; i++) {
         const struct pm_rank *other = &ranks->ranks[i];
         if (other->size != from->size && !odd->differs) {
@@ -32,11 +33,11 @@ void pm_ingest_rank(struct pm_ranks *ranks, struct pm_rank_oddities *odd, const 
 }
 
 /* pmodel itself was started as a rank, and the program only has its environment. */
-static bool is_of_pmodel(const struct pm_ranks *ranks) {
+static bool is_of_pmodel(const struct pm_ranks *ranks, uint64_t library_of_rank) {
     uint64_t rank, size, library;
     return pm_ranks_count(ranks, PM_NONE, PM_NONE) == 1 &&
            pm_rank_of_environment(&rank, &size, &library) && rank == ranks->ranks[0].rank &&
-           size == ranks->ranks[0].size;
+           size == ranks->ranks[0].size && library == library_of_rank;
 }
 
 void pm_ingest_ranks_end(struct pm_ingested *ingested, const struct pm_rank_oddities *odd,
@@ -53,7 +54,7 @@ void pm_ingest_ranks_end(struct pm_ingested *ingested, const struct pm_rank_oddi
     else if (odd->repeats)
         note = pm_strdup("several processes say that they are the same rank: ranks are not told "
                          "apart");
-    if (note || is_of_pmodel(ranks))
+    if (note || is_of_pmodel(ranks, odd->library))
         pm_ranks_free(ranks);
     if (note)
         pm_add_note(&ingested->notes, note);

@@ -35,10 +35,9 @@ struct pm_rank_waiting_loop {
     double rounds;    /* of one rank */
 };
 
-/* A call of MPI at which ranks of the group may wait for others. */
+/* A call of MPI at which ranks of a role may wait for others. */
 struct pm_rank_waiting_call {
-    uint32_t group;
-    const char *role; /* the row's */
+    const char *role; /* a row's */
     uint32_t number;  /* of its call path in the store */
     char *call;       /* "solve:112 MPI_Recv"; owned */
     double calls;     /* of one rank */

@@ -37,7 +37,6 @@ static const struct pm_field loop_fields[] = {
 
 static const struct pm_field call_fields[] = {
     {"calls", PM_COUNT, PM_MEMBER(struct pm_rank_waiting_call, calls), .header = "CALLS"},
-    {"group", PM_INDEX, PM_MEMBER(struct pm_rank_waiting_call, group), .header = "GROUP"},
     {"role", PM_TEXT, PM_MEMBER(struct pm_rank_waiting_call, role), .header = "ROLE"},
     {"call", PM_NAME, PM_MEMBER(struct pm_rank_waiting_call, call), .header = "CALL"},
 };
@@ -169,7 +168,7 @@ static void write_table(FILE *out, const struct pm_ranks_report *report,
     struct pm_table_rows loops = pm_table_begin(pm_fields_named(PM_FIELDS(loop_fields),
                                                                 "rounds group role label source")),
                          calls = pm_table_begin(
-                             pm_fields_named(PM_FIELDS(call_fields), "calls group role call"));
+                             pm_fields_named(PM_FIELDS(call_fields), "calls role call"));
     print_title(out, report, options);
     pm_fields_table(out,
                     pm_fields_named(PM_FIELDS(fields), "seconds waits_seconds n_ranks group role "

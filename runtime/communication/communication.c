@@ -35,6 +35,7 @@ struct events {
     uint32_t n_late;
     bool is_cut; /* there is no room for more of the sequence */
     uint64_t n_cut, n_lost;
+    bool is_held; /* by who writes the raw file */
     struct pm_path_cache *paths;
 };
 
@@ -228,11 +229,12 @@ PM_EXPORT uint32_t pmodel_communicator(uint16_t made_by, const int32_t *members,
 }
 
 static void add_communicators(struct pm_raw_builder *builder) {
-    pm_lock(&communicators.lock);
+    bool is_locked = pm_lock_soon(&communicators.lock);
     pm_raw_section_begin(builder, PM_RAW_COMMUNICATORS);
     pm_raw_add(builder, communicators.words, communicators.n_words * sizeof(uint32_t));
     pm_raw_section_end(builder);
-    pm_unlock(&communicators.lock);
+    if (is_locked)
+        pm_unlock(&communicators.lock);
 }
 
 /* ---- the raw file ---------------------------------------------------------------------------- */
@@ -270,25 +272,35 @@ static void settle_all(struct events *events) {
         settle(events, &waiting_event(events, events->first_waiting++)->event);
 }
 
+/* A thread that a signal ends the process in may be in the middle of an event: its counts are right
+   then, but for that one, and there is no trace. */
+static void add_thread(struct pm_raw_builder *builder, uint32_t thread, struct events *events) {
+    if (!events->is_held && !pm_process_is_finished())
+        return; /* it began just now: the next file has it */
+    if (events->is_held && pm_process_is_finished())
+        settle_all(events);
+    add_counts(builder, thread, events);
+    if (events->is_held)
+        add_trace(builder, thread, events);
+}
+
 void pm_communication_add(struct pm_raw_builder *builder) {
     if (!pmodel_communication_wanted() || communicators.n == 0)
         return;
+    /* No thread counts an event from here on, so that all that events refer to is written. */
     for (uint32_t i = 0; i < PM_MAX_THREADS; i++)
-        if (events_of[i] && pm_process_is_finished()) {
-            pm_lock(&events_of[i]->lock);
-            settle_all(events_of[i]);
-            pm_unlock(&events_of[i]->lock);
-        }
+        if (events_of[i])
+            events_of[i]->is_held = pm_lock_soon(&events_of[i]->lock);
     add_communicators(builder);
     pm_request_lists_add(builder);
-    for (uint32_t i = 0; i < PM_MAX_THREADS; i++) {
-        if (!events_of[i])
-            continue;
-        pm_lock(&events_of[i]->lock);
-        add_counts(builder, i, events_of[i]);
-        add_trace(builder, i, events_of[i]);
-        pm_unlock(&events_of[i]->lock);
-    }
+    for (uint32_t i = 0; i < PM_MAX_THREADS; i++)
+        if (events_of[i])
+            add_thread(builder, i, events_of[i]);
+    for (uint32_t i = 0; i < PM_MAX_THREADS; i++)
+        if (events_of[i] && events_of[i]->is_held) {
+            events_of[i]->is_held = false;
+            pm_unlock(&events_of[i]->lock);
+        }
 }
 
 void pm_communication_after_fork(void) {

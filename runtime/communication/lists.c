@@ -98,11 +98,12 @@ uint32_t pm_request_list_number(const uint32_t *numbers, uint32_t n) {
 }
 
 void pm_request_lists_add(struct pm_raw_builder *builder) {
-    pm_lock(&lists.lock);
+    bool is_locked = pm_lock_soon(&lists.lock);
     pm_raw_section_begin(builder, PM_RAW_REQUESTS);
     pm_raw_add(builder, lists.words, lists.n_words * sizeof *lists.words);
     pm_raw_section_end(builder);
-    pm_unlock(&lists.lock);
+    if (is_locked)
+        pm_unlock(&lists.lock);
 }
 
 void pm_request_lists_clear(void) {

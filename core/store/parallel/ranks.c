@@ -42,12 +42,14 @@ bool pm_store_put_ranks(struct pm_store *store, const struct pm_parameters *para
     return pm_store_end(store, ok, err);
 }
 
+enum { MOST_PROCESSES = 4 * PM_MOST_RANKS }; /* ranks may have forked */
+
 static bool read_rank(struct pm_store *store, sqlite3_stmt *s, struct pm_ranks *ranks,
                       struct pm_error *err) {
     int64_t process = sqlite3_column_int64(s, 0), rank = sqlite3_column_int64(s, 1),
             size = sqlite3_column_int64(s, 2), group = sqlite3_column_int64(s, 4);
-    if (process < 0 || rank < 0 || rank >= size || size > PM_MOST_RANKS || group < 0 ||
-        group > size)
+    if (process < 0 || process > MOST_PROCESSES || rank < 0 || rank >= size ||
+        size > PM_MOST_RANKS || group < 0 || group > size)
         return pm_fail(err, "%s: the table of ranks is damaged: run that size again", store->path);
     char *host = pm_store_column_text(s, 3);
     *PM_PUSH(ranks, ranks) = (struct pm_rank){.process = (uint32_t)process,

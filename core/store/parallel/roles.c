@@ -54,6 +54,13 @@ static bool read_events(struct pm_store *store, int64_t run, const struct pm_ran
         return false;
     sqlite3_bind_int64(s, 1, run);
     bool ok = true;
+    uint32_t n_processes = 0;
+    for (size_t i = 0; i < ranks->n_ranks; i++)
+        n_processes =
+            ranks->ranks[i].process >= n_processes ? ranks->ranks[i].process + 1 : n_processes;
+    uint32_t *places = pm_alloc_none(n_processes);
+    for (size_t i = 0; i < ranks->n_ranks; i++)
+        places[ranks->ranks[i].process] = (uint32_t)i;
     while (pm_store_next_row(store, s, &ok, err)) {
         const char *operation = (const char *)sqlite3_column_text(s, 2);
         const struct pm_event_kind kind = {.path = (uint32_t)sqlite3_column_int64(s, 1),
@@ -61,10 +68,11 @@ static bool read_events(struct pm_store *store, int64_t run, const struct pm_ran
                                                                   : PM_N_OPERATIONS,
                                            .partner = sqlite3_column_int(s, 3),
                                            .source = sqlite3_column_int(s, 4)};
-        for (size_t i = 0; i < ranks->n_ranks; i++)
-            if (ranks->ranks[i].process == (uint32_t)sqlite3_column_int64(s, 0))
-                add_event(&sets[i], &kind);
+        uint32_t process = (uint32_t)sqlite3_column_int64(s, 0);
+        if (process < n_processes && places[process] != PM_NONE)
+            add_event(&sets[places[process]], &kind);
     }
+    free(places);
     sqlite3_finalize(s);
     return ok;
 }
@@ -182,12 +190,18 @@ bool pm_store_ranks_with_roles(struct pm_store *store, int64_t run, struct pm_ra
     if (!roles || !pm_store_ranks_of_run(store, run, ranks, err))
         return false;
     copy_names(roles, ranks);
+    /* Both are by rank. */
+    size_t d = 0;
+    while (d < roles->n_deeds && roles->runs[roles->deeds[d].run] != run)
+        d++;
     for (size_t i = 0; i < ranks->n_ranks; i++) {
         struct pm_rank *rank = &ranks->ranks[i];
-        rank->role = PM_NONE;
-        for (size_t d = 0; d < roles->n_deeds && rank->role == PM_NONE; d++)
-            if (roles->runs[roles->deeds[d].run] == run && roles->deeds[d].rank == rank->rank)
-                rank->role = roles->deeds[d].role;
+        while (d < roles->n_deeds && roles->runs[roles->deeds[d].run] == run &&
+               roles->deeds[d].rank < rank->rank)
+            d++;
+        bool is_there = d < roles->n_deeds && roles->runs[roles->deeds[d].run] == run &&
+                        roles->deeds[d].rank == rank->rank;
+        rank->role = is_there ? roles->deeds[d].role : PM_NONE;
     }
     split_groups(ranks);
     return true;

@@ -9,6 +9,8 @@ struct pm_selected {
     const struct pm_selection *selection; /* the store's */
     struct pm_ranks ranks;                /* of the run, if ranks are selected */
     unsigned n_ranks;                     /* selected ones; 0: all, added up */
+    uint32_t n_processes;
+    bool *takes; /* for each process, if ranks are selected; owned */
 };
 /* *IS_THERE: whether the run has what is selected, intervals not looked at.  Freed by
    pm_selected_free, also after an error. */

@@ -81,7 +81,26 @@ char *pm_store_selection_text(struct pm_store *store, struct pm_error *err) {
 
 /* ---- of a run -------------------------------------------------------------------------------- */
 
-void pm_selected_free(struct pm_selected *selected) { pm_ranks_free(&selected->ranks); }
+void pm_selected_free(struct pm_selected *selected) {
+    free(selected->takes);
+    pm_ranks_free(&selected->ranks);
+}
+
+/* Processes that are no rank are never selected. */
+static void list_processes(struct pm_selected *selected) {
+    const struct pm_selection *selection = selected->selection;
+    const struct pm_ranks *ranks = &selected->ranks;
+    for (size_t i = 0; i < ranks->n_ranks; i++)
+        if (ranks->ranks[i].process >= selected->n_processes)
+            selected->n_processes = ranks->ranks[i].process + 1;
+    selected->takes = pm_alloc(selected->n_processes, sizeof *selected->takes);
+    for (size_t i = 0; i < ranks->n_ranks; i++) {
+        const struct pm_rank *rank = &ranks->ranks[i];
+        selected->takes[rank->process] =
+            (selection->role == PM_NONE || selection->role == rank->role) &&
+            (selection->group == PM_NONE || selection->group == rank->group);
+    }
+}
 
 bool pm_selected_find(struct pm_store *store, int64_t run, struct pm_selected *selected,
                       bool *is_there, struct pm_error *err) {
@@ -91,6 +110,7 @@ bool pm_selected_find(struct pm_store *store, int64_t run, struct pm_selected *s
         return true;
     if (!pm_store_ranks_with_roles(store, run, &selected->ranks, err))
         return false;
+    list_processes(selected);
     selected->n_ranks =
         pm_ranks_count(&selected->ranks, store->selection.role, store->selection.group);
     *is_there = selected->n_ranks > 0;
@@ -98,14 +118,8 @@ bool pm_selected_find(struct pm_store *store, int64_t run, struct pm_selected *s
 }
 
 bool pm_selected_takes(const struct pm_selected *selected, uint32_t process) {
-    const struct pm_selection *selection = selected->selection;
-    for (size_t i = 0; i < selected->ranks.n_ranks; i++) {
-        const struct pm_rank *rank = &selected->ranks.ranks[i];
-        if (rank->process == process)
-            return (selection->role == PM_NONE || selection->role == rank->role) &&
-                   (selection->group == PM_NONE || selection->group == rank->group);
-    }
-    return !pm_selection_has_ranks(selection);
+    return selected->takes ? process < selected->n_processes && selected->takes[process]
+                           : !pm_selection_has_ranks(selected->selection);
 }
 
 static bool add_parameter(const struct pm_store *store, struct pm_parameters *parameters,
