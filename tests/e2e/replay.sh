@@ -53,6 +53,37 @@ mkdir written
 check "its traces are left for SimGrid" sh -c 'pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node --write written >log &&
     [ "$(wc -l <written/list)" = 2 ]'
 
+# Collectives in rows and columns of ranks, which SimGrid's replay has no word for.
+cat >rows.c <<'C'
+#include <mpi.h>
+int main(int argc, char **argv) {
+    int rank;
+    double a[16] = {1}, b[96] = {0};
+    MPI_Comm row, column;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 3, rank, &row);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 3, rank, &column);
+    for (int i = 0; i < 5; i++) {
+        MPI_Allreduce(a, b, 10, MPI_DOUBLE, MPI_SUM, row);
+        MPI_Bcast(a, 16, MPI_DOUBLE, 1, column);
+        MPI_Reduce(a, b, 8, MPI_DOUBLE, MPI_SUM, 1, row);
+        MPI_Gather(a, 4, MPI_DOUBLE, b, 4, MPI_DOUBLE, 0, column);
+        MPI_Scatter(b, 4, MPI_DOUBLE, a, 4, MPI_DOUBLE, 0, row);
+        MPI_Allgather(a, 4, MPI_DOUBLE, b, 4, MPI_DOUBLE, row);
+        MPI_Alltoall(b, 2, MPI_DOUBLE, b + 64, 2, MPI_DOUBLE, column);
+        MPI_Scan(a, b, 2, MPI_DOUBLE, MPI_SUM, row);
+        MPI_Barrier(row);
+    }
+    MPI_Finalize();
+    return 0;
+}
+C
+check "rows and columns are built" mpicc.openmpi -O2 -g "$(pmodel flags)" -o rows rows.c
+check "they are measured" pmodel run -q -m sapphire-rapids -o rows.pmdb -P p=6 -- mpirun.openmpi -np '{p}' ./rows
+check "and replayed as messages" sh -c 'pmodel replay rows.pmdb -m sapphire-rapids --platform switch-10g --format json >rows.json &&
+    jq -e "(.ranks | length) == 6 and ([.calls[].call | select(test(\"MPI_Scatter\"))] | length) == 1" rows.json'
+
 # Ranks and sizes that never ran: what they say to each other is exactly what they say when they run.
 check "runs of 3 to 5 ranks are measured" pmodel run -q -m sapphire-rapids -o sizes.pmdb -P N=8,10,12 -P p=3,4,5 \
     -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/cg_mpi" '{N}' 6
