@@ -167,28 +167,31 @@ static void print_fitted(const struct fitted *fitted, const struct pm_report_opt
 
 /* Models of the mean rank of a role; of one that has too few sizes there are none, which is said.
  */
-static void fit_role(struct pm_store *store, const struct pm_ranks *names, uint32_t role,
-                     const struct request *request) {
+/* A role that has no models any more has not those of an earlier fit either. */
+static bool fit_role(struct pm_store *store, const struct pm_ranks *names, uint32_t role,
+                     const struct request *request, struct pm_error *err) {
     struct pm_selection selection = PM_SELECTION_ALL;
     struct fitted fitted = {0};
-    struct pm_error err = {0};
+    struct pm_error why = {0};
     selection.role = role;
-    if (pm_store_select(store, &selection, &err) &&
-        fit_selected(store, &request->fit, request->with_partial, &fitted, &err))
+    if (!pm_store_select(store, &selection, err) || !pm_store_forget_models(store, err))
+        return false;
+    if (fit_selected(store, &request->fit, request->with_partial, &fitted, &why))
         fprintf(stderr, "pmodel fit: role %s: %zu runs, %zu models, %zu of them exact\n",
                 names->roles[role].name, fitted.n_profiles, fitted.statistics.n_models,
                 fitted.statistics.n_exact);
     else
         fprintf(stderr, "pmodel fit: role %s has no models: %s\n", names->roles[role].name,
-                err.text);
+                why.text);
     free_fitted(&fitted);
+    return true;
 }
 
 static bool fit_roles(struct pm_store *store, const struct request *request, struct pm_error *err) {
     struct pm_ranks names = {0};
     bool ok = pm_store_roles(store, &names, err) && pm_store_name_roles(store, err);
     for (uint32_t role = 0; ok && role < names.n_roles; role++)
-        fit_role(store, &names, role, request);
+        ok = fit_role(store, &names, role, request, err);
     pm_ranks_free(&names);
     return ok && pm_store_select(store, &PM_SELECTION_ALL, err);
 }

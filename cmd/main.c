@@ -142,7 +142,9 @@ static const struct pm_command commands[] = {
      "-P NAME=VALUES [-P NAME=VALUE|FORMULA]... -m MACHINE[,MACHINE]...\n"
      "                    [--set NAME=VALUE]... [--per EXPR] [--time window|simple|signature]\n"
      "                    [--role NAME] [--interval KIND [--ordinal NAME]]\n"
-     "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE",
+     "                    [--min-percent P] [--format table|json|csv|svg] [--wide] STORE\n"
+     "       pmodel scale --platform FILE.xml [--grid NAME,...] -P NAME=VALUES... -m MACHINE\n"
+     "                    [--time window|simple|signature] [--format table|json|csv|svg] STORE",
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"replay",
      "-m MACHINE [--set NAME=VALUE]... --platform FILE.xml [-P NAME=VALUE[,...]]\n"
@@ -218,7 +220,8 @@ static const struct pm_command commands[] = {
      "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},
     {"probe",
      "[--quick] [-o FILE]\n"
-     "       pmodel probe --network [--mpi openmpi|mpich] [--mpirun COMMAND] [--pattern STORE]\n"
+     "       pmodel probe --network [--quick] [--mpi openmpi|mpich] [--mpirun COMMAND] [--pattern "
+     "STORE]\n"
      "                    [-o FILE.xml]",
      "measure this machine, and describe it as a machine file", pm_cmd_probe},
     {"doctor", "[--format table|json|csv] [--wide]",

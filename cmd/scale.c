@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
+#include "cmd/replay/replay.h"
 #include "cmd/selecting/selecting.h"
 #include "core/expression/expression.h"
 #include "core/store/store.h"
@@ -20,6 +21,7 @@
 
 struct request {
     const char *store_path, *per;
+    const char *platform, *grid; /* of a parallel program that is replayed; NULL: it is not */
     struct pm_size_design design;
     struct pm_machine_list on;
     struct pm_predict_options predict;
@@ -363,6 +365,13 @@ static bool scale(struct request *request, struct pm_error *err) {
     return ok;
 }
 
+static bool scale_ranks(const struct request *request, struct pm_error *err) {
+    const struct pm_scaling_request of_ranks = {
+        request->store_path, request->platform, request->grid,    &request->design,
+        &request->on,        request->predict,  request->options, request->svg};
+    return pm_scale_ranks(&of_ranks, err);
+}
+
 int pm_cmd_scale(int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
     struct pm_drawn_format drawn = {&request.options.format, &request.svg};
@@ -371,6 +380,8 @@ int pm_cmd_scale(int argc, char **argv) {
         PM_OPTIONS_MACHINES(&request.on),
         PM_OPTIONS_SELECTING(&request.selecting),
         PM_OPTION_TEXT("per", 0, &request.per),
+        PM_OPTION_TEXT("platform", 0, &request.platform),
+        PM_OPTION_TEXT("grid", 0, &request.grid),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
@@ -387,9 +398,13 @@ int pm_cmd_scale(int argc, char **argv) {
         status = pm_usage_error("scale", "give a range of sizes to follow, as in -P N=16:256:16");
     else if (status == 0 && request.on.n_machines == 0)
         status = pm_usage_error("scale", "name one or more machines with -m NAME");
+    else if (status == 0 && request.platform && (request.on.n_machines > 1 || request.per))
+        status = pm_usage_error("scale", "--platform takes one machine, and no --per");
+    else if (status == 0 && request.grid && !request.platform)
+        status = pm_usage_error("scale", "--grid is of --platform");
     if (status == 0) {
         request.store_path = line.arguments[0];
-        if (!scale(&request, &err))
+        if (!(request.platform ? scale_ranks(&request, &err) : scale(&request, &err)))
             status = pm_complain(&err);
     }
     pm_size_design_free(&request.design);

@@ -1,5 +1,6 @@
 /* `pmodel model --communication`: models of messages, role by role. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/parallel/parallel.h"
@@ -68,15 +69,23 @@ static void name_calls(const struct pm_call_paths *paths, struct pm_messages_rep
     free(is_named);
 }
 
-/* Of ROLE, or of all ranks (PM_NONE).  Of a role that has no models there are no rows. */
-static bool add_role(struct pm_store *store, uint32_t role, const char *name,
+/* Of ROLE, or of all ranks (PM_NONE).  Of a role that has no models there are no rows; one of
+   several (ONLY: it is not) whose models cannot be asked there is left out, and named. */
+static bool add_role(struct pm_store *store, uint32_t role, const char *name, bool only,
                      const struct pm_call_paths *paths, struct pm_messages_report *report,
                      struct pm_error *err) {
+    struct pm_error why = {0};
     struct pm_selection selection = PM_SELECTION_ALL;
     selection.role = role;
     struct pm_message_models *messages =
         pm_store_select(store, &selection, err) ? pm_store_message_models(store, err) : NULL;
-    bool ok = messages ? add_rows(messages, paths, name, report, err) : err->kind == PM_ERROR_NONE;
+    bool ok = messages || err->kind == PM_ERROR_NONE;
+    if (messages && !only && report->at &&
+        !pm_fit_check_parameters(messages->models, report->at, &why))
+        fprintf(stderr, "pmodel model: messages of role %s are not known there: %s\n", name,
+                why.text);
+    else if (messages)
+        ok = add_rows(messages, paths, name, report, err);
     pm_message_models_free(messages);
     return ok;
 }
@@ -96,9 +105,9 @@ bool pm_print_messages(struct pm_store *store, const struct pm_parameters *at, c
     }
     for (uint32_t i = 0; ok && i < names.n_roles; i++)
         if (only == PM_NONE || only == i)
-            ok = add_role(store, i, names.roles[i].name, &paths, &report, err);
+            ok = add_role(store, i, names.roles[i].name, only == i, &paths, &report, err);
     if (ok && !role)
-        ok = add_role(store, PM_NONE, NULL, &paths, &report, err);
+        ok = add_role(store, PM_NONE, NULL, true, &paths, &report, err);
     if (ok && report.n_rows == 0)
         ok = pm_fail(err, "the store has no models of messages: they are of MPI programs whose "
                           "communication was traced (`pmodel run`), and `pmodel fit` makes them");

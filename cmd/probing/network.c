@@ -48,9 +48,9 @@ static bool read_sizes(const char *store_path, struct sizes *sizes, struct pm_er
     return ok;
 }
 
-/* And those between which all lie, by fours. */
-static void add_usual_sizes(struct sizes *sizes) {
-    for (uint64_t bytes = 1; bytes <= 4 << 20; bytes *= 4)
+/* And those between which all lie, by fours, or by sixty-fours. */
+static void add_usual_sizes(struct sizes *sizes, bool quick) {
+    for (uint64_t bytes = 1; bytes <= 4 << 20; bytes *= quick ? 64 : 4)
         *PM_PUSH(sizes, list) = bytes;
     sizes->n_list = pm_make_set(sizes->list, sizes->n_list);
     while (sizes->n_list > MOST_SIZES) { /* every second, from the second on */
@@ -78,7 +78,7 @@ bool pm_probe_network(const struct pm_probe_network_request *request, FILE *to,
                 name);
     ok = ok && (!request->store_path || read_sizes(request->store_path, &sizes, err));
     if (ok) {
-        add_usual_sizes(&sizes);
+        add_usual_sizes(&sizes, request->quick);
         ok = pm_network_measure(command, program, sizes.list, sizes.n_list, &probe, err);
     }
     if (ok) {

@@ -110,6 +110,7 @@ int pm_cmd_probe(int argc, char **argv) {
         status = pm_usage_error("probe", "--mpi, --mpirun and --pattern are of --network");
     if (status)
         return status;
+    of_network.quick = quick;
     if (network)
         return probe_network(&of_network, &output);
 

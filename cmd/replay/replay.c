@@ -31,18 +31,18 @@ static char *find_platform(const char *name, struct pm_error *err) {
 
 /* ---- replays --------------------------------------------------------------------------------- */
 
-static struct pm_replay_request ask(const struct pm_replaying *r, double processor,
-                                    double bandwidth, double latency) {
-    return (struct pm_replay_request){
-        &r->actions, r->platform, r->engine, {processor, bandwidth, latency}};
+bool pm_replay_scaled(const struct pm_replaying *r, const struct pm_replay_scales *scales,
+                      struct pm_replay *replay, struct pm_error *err) {
+    const struct pm_replay_request request = {&r->actions, r->platform, r->engine, *scales};
+    return pm_replay_run(&request, replay, err);
 }
 
 /* NAN with a sentence. */
 static double seconds_with(const struct pm_replaying *r, double processor, double bandwidth,
                            double latency, struct pm_error *err) {
     struct pm_replay replay = {0};
-    struct pm_replay_request request = ask(r, processor, bandwidth, latency);
-    double seconds = pm_replay_run(&request, &replay, err) ? replay.seconds : NAN;
+    const struct pm_replay_scales scales = {processor, bandwidth, latency};
+    double seconds = pm_replay_scaled(r, &scales, &replay, err) ? replay.seconds : NAN;
     pm_replay_free(&replay);
     return seconds;
 }
@@ -87,17 +87,21 @@ static bool add_ratio(struct pm_replaying *r, struct pm_error *err) {
 }
 
 static bool replay(struct pm_replaying *r, struct pm_error *err) {
-    struct pm_replay_request request = ask(r, r->request->processor, 1, 1);
-    return pm_actions_check(&r->actions, err) && pm_replay_run(&request, &r->replay, err) &&
+    const struct pm_replay_scales as_it_is = {1, 1, 1};
+    return pm_actions_check(&r->actions, err) && pm_replay_scaled(r, &as_it_is, &r->replay, err) &&
            add_interval(r, err) && add_ratio(r, err) && (r->request->svg || add_what_ifs(r, err));
+}
+
+bool pm_replay_prepare(struct pm_replaying *r, struct pm_error *err) {
+    if (!(r->engine = pm_library_path("pmodel-replay", err)))
+        return pm_fail(err, "the replay needs SimGrid (on Debian libsimgrid-dev, and then `make` "
+                            "again): lib/pmodel/pmodel-replay is not there");
+    return (r->platform = find_platform(r->request->platform, err)) != NULL;
 }
 
 static bool make_and_print(struct pm_replaying *r, struct pm_error *err) {
     const struct pm_replay_options *request = r->request;
-    if (!(r->engine = pm_library_path("pmodel-replay", err)))
-        return pm_fail(err, "the replay needs SimGrid (on Debian libsimgrid-dev, and then `make` "
-                            "again): lib/pmodel/pmodel-replay is not there");
-    if (!(r->platform = find_platform(request->platform, err)))
+    if (!pm_replay_prepare(r, err))
         return false;
     r->report.platform = request->platform;
     r->report.actions = &r->actions;
@@ -116,7 +120,7 @@ static bool make_and_print(struct pm_replaying *r, struct pm_error *err) {
     return true;
 }
 
-static void free_replaying(struct pm_replaying *r) {
+void pm_replaying_free(struct pm_replaying *r) {
     pm_replay_free(&r->replay);
     pm_actions_free(&r->actions);
     for (size_t i = 0; i < r->report.n_notes; i++)
@@ -149,7 +153,7 @@ static const char *find_mistake(const struct pm_replay_options *request, size_t 
 }
 
 int pm_cmd_replay(int argc, char **argv) {
-    struct pm_replay_options request = {.show = pm_default_report_options(), .processor = 1};
+    struct pm_replay_options request = {.show = pm_default_report_options()};
     struct pm_drawn_format drawn = {&request.show.format, &request.svg};
     const struct pm_option options[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
@@ -176,11 +180,12 @@ int pm_cmd_replay(int argc, char **argv) {
     if (mistake)
         status = pm_usage_error("replay", "%s", mistake);
     if (status == 0) {
-        struct pm_replaying replaying = {.request = &request, .computation = {NAN, NAN, NAN}};
+        struct pm_replaying replaying = {
+            .request = &request, .size = &request.at, .computation = {NAN, NAN, NAN}};
         request.store_path = line.n_arguments ? line.arguments[0] : NULL;
         if (!make_and_print(&replaying, &err))
             status = pm_complain(&err);
-        free_replaying(&replaying);
+        pm_replaying_free(&replaying);
     }
     pm_free_machines(&request.on);
     pm_free_machines(&request.against);

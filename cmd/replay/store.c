@@ -7,7 +7,6 @@
 #include "cmd/predicting/predicting.h"
 #include "cmd/replay/private.h"
 #include "core/store/store.h"
-#include "sched/replay/sizes/sizes.h"
 #include "sched/signature/signature.h"
 
 /* Notes that a hundredth of the computation hangs by. */
@@ -110,29 +109,6 @@ static struct pm_rank_grid read_grid(char *text) {
     return grid;
 }
 
-/* A measured run with its computation on the machine. */
-static bool read_measured(struct sources *s, const struct pm_parameters *at,
-                          struct pm_traced_run *run, bool *found, struct pm_error *err) {
-    const struct pm_replay_options *request = s->replaying->request;
-    struct pm_program *program = &s->predicted->program;
-    struct pm_profiles_at profiles = {0};
-    struct pm_predict_options options = request->predict;
-    options.without_doubts = true;
-    struct pm_prediction *prediction = NULL;
-    bool ok = pm_find_profiles(program, at, &profiles, err) &&
-              (prediction = pm_predict_at(program->structure, &profiles, request->on.machines[0],
-                                          &options, err));
-    if (ok) {
-        struct pm_computation computation =
-            pm_computation_of(program->structure, profiles.profile, prediction);
-        ok = read_run(s, at, &computation, run, found, err);
-        pm_computation_free(&computation);
-        pm_prediction_free(prediction);
-    }
-    pm_free_profiles(&profiles);
-    return ok;
-}
-
 /* Makes all computation add up to what is predicted for all ranks together. */
 static void scale_computation(struct pm_actions *actions, double seconds) {
     double sum = 0;
@@ -144,41 +120,74 @@ static void scale_computation(struct pm_actions *actions, double seconds) {
             actions->ranks[r].actions[i].work *= seconds / sum;
 }
 
-static bool use_models(struct sources *s, struct pm_error *err) {
-    struct pm_program *program = &s->predicted->program;
-    char *names = pm_strdup(s->replaying->request->grid ? s->replaying->request->grid : "p");
-    const struct pm_rank_grid grid = read_grid(names);
-    struct pm_traced_run *runs = pm_alloc(program->n_runs, sizeof *runs), to = {0};
-    size_t n = 0;
-    bool ok = true, found;
-    for (size_t r = 0; ok && r < program->n_runs; r++) {
+/* Fills RUNS with those that sizes which never ran can be made from. */
+static bool read_measured(const struct sources *s, const struct pm_computation *computation,
+                          struct pm_traced_run *runs, size_t *n, struct pm_error *err) {
+    const struct pm_program *program = &s->predicted->program;
+    for (size_t r = 0; r < program->n_runs; r++) {
+        bool found;
         if (!program->is_whole[r])
             continue;
-        ok = read_measured(s, &program->runs[r], &runs[n], &found, err);
-        if (ok && found && runs[n].times.n_rows > 0)
-            n++;
+        if (!read_run(s, &program->runs[r], computation, &runs[*n], &found, err))
+            return false;
+        if (found && runs[*n].times.n_rows > 0)
+            ++*n;
         else
-            pm_traced_run_free(&runs[n]);
+            pm_traced_run_free(&runs[*n]);
     }
-    if (ok && n == 0)
-        ok = pm_fail(err, "no run has communication and intervals, which sizes that never ran are "
-                          "made from");
-    to.at = s->predicted->found.profile->parameters;
-    ok = ok && pm_extrapolate_run(runs, n, &grid, program->models, &to, err) &&
-         add_actions(s, &to, NULL, err);
+    return *n > 0 ||
+           pm_fail(err, "no run has communication and intervals, which sizes that never ran are "
+                        "made from");
+}
+
+/* What an instruction of each scope takes, in the largest run that was measured. */
+static bool computation_of_largest(const struct sources *s, struct pm_computation *computation,
+                                   struct pm_error *err) {
+    struct pm_program *program = &s->predicted->program;
+    const struct pm_replay_options *request = s->replaying->request;
+    struct pm_predict_options options = request->predict;
+    struct pm_profiles_at profiles = {0};
+    struct pm_prediction *prediction = NULL;
+    options.without_doubts = true;
+    bool ok = pm_find_profiles(program, &program->runs[program->n_runs - 1], &profiles, err) &&
+              (prediction = pm_predict_at(program->structure, &profiles, request->on.machines[0],
+                                          &options, err));
+    if (ok) {
+        *computation = pm_computation_of(program->structure, profiles.profile, prediction);
+        pm_prediction_free(prediction);
+    }
+    pm_free_profiles(&profiles);
+    return ok;
+}
+
+/* How long intervals take is as if an instruction of each scope took what it takes in the largest
+   run; what all of them take together is what is predicted for the size. */
+static bool use_models(struct sources *s, struct pm_error *err) {
+    const struct pm_program *program = &s->predicted->program;
+    const struct pm_profile *profile = s->predicted->found.profile;
+    struct pm_computation computation = {0};
+    char *names = pm_strdup(s->replaying->request->grid ? s->replaying->request->grid : "p");
+    const struct pm_rank_grid grid = read_grid(names);
+    struct pm_traced_run *runs = pm_alloc(program->n_runs, sizeof *runs);
+    struct pm_traced_run to = {.at = profile->parameters};
+    size_t n = 0;
+    bool ok = computation_of_largest(s, &computation, err) &&
+              read_measured(s, &computation, runs, &n, err) &&
+              pm_extrapolate_run(runs, n, &grid, program->models, &to, err) &&
+              add_actions(s, &to, NULL, err);
     if (ok) {
         scale_computation(&s->replaying->actions, s->predicted->predictions[0]->seconds);
-        add_note(
-            s->replaying,
-            pm_sprintf("This size was not measured: loops, bytes and computation of each rank "
-                       "are models of %zu runs%s.",
-                       n, s->predicted->found.profile->extrapolation > 1 ? ", beyond these" : ""));
+        add_note(s->replaying,
+                 pm_sprintf("This size was not measured: loops, bytes and computation of each rank "
+                            "are models of %zu runs%s.",
+                            n, profile->extrapolation > 1 ? ", beyond these" : ""));
     }
     for (size_t k = 0; k < n; k++)
         pm_traced_run_free(&runs[k]);
     pm_traced_run_free(&to);
     free(runs);
     free(names);
+    pm_computation_free(&computation);
     return ok;
 }
 
@@ -255,7 +264,7 @@ bool pm_actions_of_store(struct pm_replaying *r, struct pm_error *err) {
         machines[1] = request->against.machines[0];
         on.n_machines = 2;
     }
-    struct pm_predicting predicting = {request->store_path, &request->at, &on, &request->predict,
+    struct pm_predicting predicting = {request->store_path, r->size, &on, &request->predict,
                                        request->interpolate};
     struct pm_predicted predicted = {0};
     struct sources sources = {.replaying = r, .predicted = &predicted};

@@ -396,6 +396,8 @@ struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *er
 /* Models of messages of what is selected; those that are there already are replaced. */
 bool pm_store_put_message_models(struct pm_store *store, const struct pm_message_models *messages,
                                  struct pm_error *err);
+/* Both kinds of models of what is selected go, which is not all; there may be none. */
+bool pm_store_forget_models(struct pm_store *store, struct pm_error *err);
 /* NULL without error text if there are none. */
 struct pm_message_models *pm_store_message_models(struct pm_store *store, struct pm_error *err);
 

@@ -291,6 +291,7 @@ struct pm_histograms_of {
 };
 struct pm_reuse_list {
     PM_ARRAY(struct pm_carried_reuses, reuses); /* ascending by scope, then cell */
+    size_t n_histograms, n_first;               /* of all profiles, of the first one */
     size_t n_counts;                            /* of each reuse */
     float *counts;  /* [reuse][n_counts]: pm_between.p; NULL: one set, or LRU */
     double *misses; /* [histogram]: those of the other reuses, and what always misses */

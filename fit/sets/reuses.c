@@ -253,43 +253,53 @@ static double code_between(const struct pm_sets *sets, const struct pm_carrier *
                : 0;
 }
 
-/* Fills in what is between for reuses that one scope carries, ascending by cell. */
-static void count_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
-                          const struct pm_ruled_cache *cache, struct pm_carried_reuses *reuses,
-                          size_t n, float *counts) {
-    const struct pm_set_shape shape = {cache->n_sets, cache->random_pages,
-                                       pm_rule_most(cache->rule)};
-    const double code = code_between(sets, carrier, cache);
-    struct pm_walk_times times = {0};
-    find_times(sets, carrier, pm_rule_least_distance(cache->rule), &times);
-    struct view *views = pm_alloc(times.n_times, sizeof *views);
-    for (size_t v = 0; v < times.n_times; v++)
+static struct view *views_new(const struct pm_walk_times *times, const struct pm_carrier *carrier) {
+    struct view *views = pm_alloc(times->n_times, sizeof *views);
+    for (size_t v = 0; v < times->n_times; v++)
         views[v] =
-            (struct view){.time = &times.times[v],
+            (struct view){.time = &times->times[v],
                           .window = {.most_accesses = fmin(carrier->accesses,
-                                                           2 * times.times[v].phase_accesses)}};
-    double *p = pm_alloc(shape.most + 1, sizeof *p);
-    float *narrow = pm_alloc(shape.most + 1, sizeof *narrow);
-    for (size_t i = 0; i < n; i++) {
-        struct pm_carried_reuses *reuse = &reuses[i];
-        reuse->code = code;
-        count_in_views(sets, carrier, &shape, reuse, views, pm_walk_times_of(&times, reuse->group),
-                       p);
-        float *to = counts ? &counts[i * (shape.most + 1)] : narrow;
-        for (uint32_t x = 0; x <= shape.most; x++)
-            to[x] = p[x] < LEAST_P ? 0 : (float)p[x];
-        reuse->share = pm_rule_lru_share(cache->rule, &(struct pm_between){.p = to});
-    }
-    free(p);
-    free(narrow);
-    for (size_t v = 0; v < times.n_times; v++) {
+                                                           2 * times->times[v].phase_accesses)}};
+    return views;
+}
+
+static void views_free(struct view *views, size_t n) {
+    for (size_t v = 0; v < n; v++) {
         pm_conflicts_free(views[v].conflicts);
         pm_window_free(&views[v].window.now);
         pm_window_free(&views[v].window.longer);
         pm_window_free(&views[v].window.between);
     }
     free(views);
-    pm_walk_times_free(&times);
+}
+
+/* Fills in what is between for those of the N reuses of LIST from number FIRST on, which one scope
+   carries, ascending by cell, that are of its first profile (OTHERS: of the others, which share
+   windows, so that what the first one comes to does not hang on whether there are others). */
+static void count_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
+                          const struct pm_ruled_cache *cache, const struct pm_walk_times *times,
+                          struct pm_reuse_list *list, size_t first, size_t n, bool others) {
+    const struct pm_set_shape shape = {cache->n_sets, cache->random_pages,
+                                       pm_rule_most(cache->rule)};
+    const double code = code_between(sets, carrier, cache);
+    struct view *views = views_new(times, carrier);
+    double *p = pm_alloc(shape.most + 1, sizeof *p);
+    float *narrow = pm_alloc(shape.most + 1, sizeof *narrow);
+    for (size_t i = first; i < first + n; i++) {
+        struct pm_carried_reuses *reuse = &list->reuses[i];
+        if ((reuse->histogram >= list->n_first) != others)
+            continue;
+        reuse->code = code;
+        count_in_views(sets, carrier, &shape, reuse, views, pm_walk_times_of(times, reuse->group),
+                       p);
+        float *to = list->counts ? &list->counts[i * list->n_counts] : narrow;
+        for (uint32_t x = 0; x <= shape.most; x++)
+            to[x] = p[x] < LEAST_P ? 0 : (float)p[x];
+        reuse->share = pm_rule_lru_share(cache->rule, &(struct pm_between){.p = to});
+    }
+    free(p);
+    free(narrow);
+    views_free(views, times->n_times);
 }
 
 static int compare_downwards(const void *left, const void *right) {
@@ -340,9 +350,15 @@ static void count_in_sets(const struct pm_sets *sets, const struct pm_ruled_cach
 #pragma omp parallel for schedule(dynamic, 1)
     for (uint32_t s = 0; s < sets->structure->n_scopes; s++) {
         uint32_t first = of_scope.first[s], n = of_scope.first[s + 1] - first;
-        if (n)
-            count_between(sets, pm_carrier_of(sets->carriers, s), cache, &list->reuses[first], n,
-                          list->counts ? &list->counts[first * list->n_counts] : NULL);
+        if (!n)
+            continue;
+        const struct pm_carrier *carrier = pm_carrier_of(sets->carriers, s);
+        struct pm_walk_times times = {0};
+        find_times(sets, carrier, pm_rule_least_distance(cache->rule), &times);
+        count_between(sets, carrier, cache, &times, list, first, n, false);
+        if (list->n_first < list->n_histograms)
+            count_between(sets, carrier, cache, &times, list, first, n, true);
+        pm_walk_times_free(&times);
     }
     pm_lists_free(&of_scope);
 }
@@ -366,6 +382,8 @@ void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_o
     for (size_t i = 0; i < n; i++)
         n_histograms += of[i].n;
     *list = (struct pm_reuse_list){.n_counts = pm_rule_most(cache->rule) + 1,
+                                   .n_histograms = n_histograms,
+                                   .n_first = of[0].n,
                                    .misses = pm_alloc(n_histograms, sizeof(double))};
     for (size_t i = 0, number = 0; i < n; number += of[i++].n)
         add_profile(sets, &of[i], number, cache, list);

@@ -37,8 +37,7 @@ double **pm_set_misses_of_levels(const struct pm_structure *structure,
                                  const struct pm_group_histogram *histograms, size_t n_histograms,
                                  const struct pm_machine *machine);
 /* The same of PROFILE and, behind its histograms, of those of ENDS, between which it lies: what
-   enters a cache between two uses is enumerated once, as PROFILE has it.  Its own misses may differ
-   in the third digit from those without ENDS: reuses of about one distance share a window. */
+   enters a cache between two uses is enumerated once for both ENDS, from PROFILE's walks. */
 double **pm_set_misses_between(const struct pm_structure *structure,
                                const struct pm_profile *profile, struct pm_profile *const ends[2],
                                const struct pm_machine *machine);

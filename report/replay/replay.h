@@ -44,4 +44,23 @@ void pm_report_replay(FILE *out, const struct pm_replay_report *report,
 /* The ranks over time, as a drawing. */
 void pm_report_replay_svg(FILE *out, const struct pm_replay_report *report);
 
+/* ---- scaling.c: the same program at many sizes ------------------------------------------------
+ */
+
+struct pm_rank_scaling_point {
+    char *at; /* "N=64, p=8"; owned */
+    double ranks, seconds;
+    double computation, communication, waiting; /* of the mean rank */
+    double events, engine_seconds;              /* what the replay took */
+};
+struct pm_rank_scaling {
+    char *program, *machine; /* owned */
+    const char *platform;
+    bool is_strong;                                 /* the work is the same at all points */
+    PM_ARRAY(struct pm_rank_scaling_point, points); /* by ranks; owned */
+};
+void pm_report_rank_scaling(FILE *out, const struct pm_rank_scaling *scaling,
+                            const struct pm_report_options *options);
+void pm_report_rank_scaling_svg(FILE *out, const struct pm_rank_scaling *scaling);
+
 #endif

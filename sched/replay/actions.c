@@ -148,11 +148,17 @@ static bool check_collectives(const struct pm_actions *actions, struct pm_error 
     return true;
 }
 
+static bool has_root(const struct pm_action *action) {
+    enum pm_meeting meeting = pm_action_meeting(action->kind);
+    return meeting == PM_MEETING_ROOT || meeting == PM_MEETING_AT_ROOT;
+}
+
 bool pm_actions_check(const struct pm_actions *actions, struct pm_error *err) {
     for (size_t r = 0; r < actions->n_ranks; r++)
         for (size_t i = 0; i < actions->ranks[r].n_actions; i++) {
             const struct pm_action *action = &actions->ranks[r].actions[i];
-            if (action->kind >= PM_ACTION_SEND && action->kind <= PM_ACTION_WAIT &&
+            if (((action->kind >= PM_ACTION_SEND && action->kind <= PM_ACTION_WAIT) ||
+                 has_root(action)) &&
                 (action->partner < 0 || (size_t)action->partner >= actions->n_ranks))
                 return pm_fail(err,
                                "rank %zu communicates with rank %" PRId32

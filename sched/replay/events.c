@@ -183,9 +183,35 @@ static const struct {
 #undef COLLECTIVE
 };
 
-static bool is_of_all(const struct translation *t, uint32_t number) {
-    const struct pm_communicator *communicator = pm_communicator(t->run->communication, number);
+static bool is_of_all(const struct translation *t, const struct pm_communicator *communicator) {
     return communicator && communicator->n_members == t->actions->n_ranks;
+}
+
+/* Where RANK is among the members; their number: nowhere. */
+static size_t place_of(const struct pm_communicator *communicator, int32_t rank) {
+    size_t i = 0;
+    while (i < communicator->n_members && communicator->members[i] != rank)
+        i++;
+    return i;
+}
+
+/* Messages of collectives have a tag that MPI gives to nobody. */
+enum { COLLECTIVE_TAG = -1 };
+
+/* ACTION among the members of a communicator; false: they are not known, or in two groups. */
+static bool add_in_part(struct translation *t, const struct pm_communicator *communicator,
+                        const struct pm_event_kind *kind, struct pm_action *action) {
+    if (!communicator || communicator->n_remote > 0)
+        return false;
+    size_t mine = place_of(communicator, (int32_t)t->rank);
+    size_t root = kind->partner >= 0 ? place_of(communicator, kind->partner) : 0;
+    if (mine == communicator->n_members || root == communicator->n_members)
+        return false;
+    const struct pm_replay_part part = {communicator->members, communicator->n_members, mine, root,
+                                        tag_of(t, kind->communicator, COLLECTIVE_TAG)};
+    action->label = t->label;
+    pm_add_part(t->to, &part, action);
+    return true;
 }
 
 /* The arguments of a reduction that leaves each rank BYTES. */
@@ -206,12 +232,9 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 
 static bool add_collective(struct translation *t, const struct pm_event_kind *kind,
                            struct pm_error *err) {
-    if (!is_of_all(t, kind->communicator))
-        return pm_fail(err,
-                       "rank %" PRIu32 " calls %s in a communicator of a part of the ranks, which "
-                       "SimGrid's replay cannot do",
-                       t->rank, pm_operation_name(kind->operation));
-    size_t n = t->actions->n_ranks, c = 0;
+    const struct pm_communicator *communicator =
+        pm_communicator(t->run->communication, kind->communicator);
+    size_t n = communicator && communicator->n_members ? communicator->n_members : 1, c = 0;
     size_t n_collectives = sizeof collectives / sizeof *collectives;
     for (; c < n_collectives; c++)
         if (kind->operation == collectives[c].operations[0] ||
@@ -236,9 +259,16 @@ static bool add_collective(struct translation *t, const struct pm_event_kind *ki
     action.type = action.bytes % 8 == 0   ? PM_TRACED_DOUBLE
                   : action.bytes % 4 == 0 ? PM_TRACED_INT
                                           : PM_TRACED_BYTE;
+    t->sources->n_averaged += collectives[c].is_averaged;
+    if (!is_of_all(t, communicator))
+        return add_in_part(t, communicator, kind, &action) ||
+               pm_fail(err,
+                       "rank %" PRIu32
+                       " calls %s in a communicator whose members are not known, or "
+                       "in two groups, which cannot be replayed",
+                       t->rank, pm_operation_name(kind->operation));
     if (action.kind == PM_ACTION_REDUCE_SCATTER)
         action.received_bytes = line_of_equal_shares(t, action.bytes);
-    t->sources->n_averaged += collectives[c].is_averaged;
     push(t, action);
     return true;
 }
@@ -260,7 +290,7 @@ static bool add_event(struct translation *t, const struct pm_event_kind *kind,
     case PM_WAY_COLLECTIVE:
         return add_collective(t, kind, err);
     case PM_WAY_MAKES: /* all wait for each other, for a few numbers */
-        if (is_of_all(t, kind->communicator))
+        if (is_of_all(t, pm_communicator(t->run->communication, kind->communicator)))
             push(t, (struct pm_action){.kind = PM_ACTION_BARRIER});
         else
             t->sources->n_left_out++;

@@ -24,6 +24,19 @@ struct pm_messages {
 struct pm_messages pm_messages_of(const struct pm_actions *actions);
 void pm_messages_free(struct pm_messages *messages); /* what it owns */
 
+/* ---- parts.c --------------------------------------------------------------------------------- */
+
+/* The ranks of a communicator. */
+struct pm_replay_part {
+    const int32_t *members; /* ranks of the world */
+    size_t n, mine, root;   /* the places of the rank, and of the operation's root, among them */
+    int32_t tag;            /* that no other message has between them */
+};
+/* What a rank does in a collective operation of a part of the ranks, that SimGrid would have of all
+   as LIKE. */
+void pm_add_part(struct pm_rank_actions *to, const struct pm_replay_part *part,
+                 const struct pm_action *like);
+
 /* ---- placement.c ----------------------------------------------------------------------------- */
 
 struct pm_placement_kinds;

@@ -159,7 +159,7 @@ struct pm_replay_sources {
 
 /* The events of each rank in their order, with what it computed between them.  Where an interval
    begins, its computation stands.  Errors: events that cannot be replayed (one-sided ones,
-   collectives of a part of the ranks, several threads that communicate), traces that are not whole.
+   several threads that communicate), traces that are not whole.
  */
 bool pm_actions_of_run(const struct pm_run_to_replay *run, struct pm_actions *actions,
                        struct pm_replay_sources *sources, struct pm_error *err);

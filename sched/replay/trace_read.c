@@ -15,7 +15,9 @@
 #include "sched/replay/private.h"
 
 /* How SimGrid writes MPI_PROC_NULL. */
-enum { TRACED_PROC_NULL = -333, MOST_ARGUMENTS = 8 };
+enum { TRACED_PROC_NULL = -333, MOST_ARGUMENTS = 8, MOST_RANKS = 1 << 20 };
+
+#define MOST_ELEMENTS 1e15
 
 /* Bytes of SimGrid's types, by the numbers that stand in traces. */
 static const uint8_t type_bytes[] = {8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4,  8,  8, 16,
@@ -61,14 +63,20 @@ static bool take_numbers(const struct reading *reading, const struct arguments *
         numbers[i] = NAN;
         if (i < from->n && !take_number(reading, from->texts[i], &numbers[i], err))
             return false;
+        if (fabs(numbers[i]) > MOST_ELEMENTS)
+            return fail_line(reading, "a number that is too large; the trace is damaged", err);
     }
     return true;
 }
 
 static bool to_bytes(const struct reading *reading, double count, double type, uint64_t *bytes,
                      struct pm_action *action, struct pm_error *err) {
-    unsigned number = isnan(type) ? reading->default_type : (unsigned)type;
-    if (!pm_traced_type_bytes(number) || count < 0)
+    unsigned number = isnan(type)               ? reading->default_type
+                      : type >= 0 && type < 256 ? (unsigned)type
+                                                : 256;
+    if (!(count >= 0 && count < MOST_ELEMENTS))
+        return fail_line(reading, "no number of elements; the trace is damaged", err);
+    if (!pm_traced_type_bytes(number))
         return fail_line(reading, "a type of data that is not known here", err);
     action->type = (uint8_t)number;
     *bytes = (uint64_t)count * pm_traced_type_bytes(number);
@@ -86,29 +94,32 @@ static bool take_arguments(struct reading *reading, size_t rank, const struct ar
         return true;
     case PM_ACTION_COMPUTE:
         ok = take_numbers(reading, from, 1, n, err);
-        action->work = n[0];
+        action->work = ok ? fmax(n[0], 0) : 0;
         return ok;
     case PM_ACTION_SEND:
     case PM_ACTION_ISEND:
     case PM_ACTION_RECV:
     case PM_ACTION_IRECV:
-        ok = take_numbers(reading, from, 3, n, err) &&
-             to_bytes(reading, n[2], n[3], &action->bytes, action, err);
-        action->partner = (int32_t)n[0];
-        action->tag = (int32_t)n[1];
+        if (!take_numbers(reading, from, 3, n, err))
+            return false;
+        ok = to_bytes(reading, n[2], n[3], &action->bytes, action, err);
+        action->partner = (int32_t)(int64_t)n[0];
+        action->tag = (int32_t)(int64_t)n[1];
         action->type = 0; /* messages are written in bytes */
         *to_nobody = action->partner == TRACED_PROC_NULL;
         return ok;
     case PM_ACTION_WAIT:
         ok = take_numbers(reading, from, 3, n, err);
-        action->is_send = ok && (size_t)n[0] == rank;
-        action->partner = (int32_t)(action->is_send ? n[1] : n[0]);
-        action->tag = (int32_t)n[2];
+        if (!ok)
+            return false;
+        action->is_send = n[0] == (double)rank;
+        action->partner = (int32_t)(int64_t)(action->is_send ? n[1] : n[0]);
+        action->tag = (int32_t)(int64_t)n[2];
         *to_nobody = n[0] == TRACED_PROC_NULL || n[1] == TRACED_PROC_NULL;
         return ok;
     case PM_ACTION_WAITALL:
         ok = take_numbers(reading, from, 0, n, err);
-        action->bytes = from->n > 0 ? (uint64_t)n[0] : 0;
+        action->bytes = ok && from->n > 0 && n[0] > 0 ? (uint64_t)n[0] : 0;
         return ok;
     case PM_ACTION_BCAST:
         action->partner = from->n > 1 ? (int32_t)strtol(from->texts[1], NULL, 10) : 0;
@@ -168,7 +179,7 @@ static struct pm_rank_actions *rank_of(struct reading *reading, size_t rank) {
 static bool read_line(struct reading *reading, char *line, struct pm_error *err) {
     char *rest = line, *rank_text = strsep(&rest, " "), *name = strsep(&rest, " "), *end;
     unsigned long rank = strtoul(rank_text, &end, 10);
-    if (end == rank_text || *end || !name || rank > INT32_MAX)
+    if (end == rank_text || *end || !name || rank >= MOST_RANKS)
         return fail_line(reading, "no action; the trace is damaged or cut off", err);
     struct pm_action action = {0};
     if (!find_kind(reading, name, &action.kind, err))

@@ -53,6 +53,37 @@ mkdir written
 check "its traces are left for SimGrid" sh -c 'pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node --write written >log &&
     [ "$(wc -l <written/list)" = 2 ]'
 
+# Collectives in rows and columns of ranks, which SimGrid's replay has no word for.
+cat >rows.c <<'C'
+#include <mpi.h>
+int main(int argc, char **argv) {
+    int rank;
+    double a[16] = {1}, b[96] = {0};
+    MPI_Comm row, column;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 3, rank, &row);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 3, rank, &column);
+    for (int i = 0; i < 5; i++) {
+        MPI_Allreduce(a, b, 10, MPI_DOUBLE, MPI_SUM, row);
+        MPI_Bcast(a, 16, MPI_DOUBLE, 1, column);
+        MPI_Reduce(a, b, 8, MPI_DOUBLE, MPI_SUM, 1, row);
+        MPI_Gather(a, 4, MPI_DOUBLE, b, 4, MPI_DOUBLE, 0, column);
+        MPI_Scatter(b, 4, MPI_DOUBLE, a, 4, MPI_DOUBLE, 0, row);
+        MPI_Allgather(a, 4, MPI_DOUBLE, b, 4, MPI_DOUBLE, row);
+        MPI_Alltoall(b, 2, MPI_DOUBLE, b + 64, 2, MPI_DOUBLE, column);
+        MPI_Scan(a, b, 2, MPI_DOUBLE, MPI_SUM, row);
+        MPI_Barrier(row);
+    }
+    MPI_Finalize();
+    return 0;
+}
+C
+check "rows and columns are built" mpicc.openmpi -O2 -g "$(pmodel flags)" -o rows rows.c
+check "they are measured" pmodel run -q -m sapphire-rapids -o rows.pmdb -P p=6 -- mpirun.openmpi -np '{p}' ./rows
+check "and replayed as messages" sh -c 'pmodel replay rows.pmdb -m sapphire-rapids --platform switch-10g --format json >rows.json &&
+    jq -e "(.ranks | length) == 6 and ([.calls[].call | select(test(\"MPI_Scatter\"))] | length) == 1" rows.json'
+
 # Ranks and sizes that never ran: what they say to each other is exactly what they say when they run.
 check "runs of 3 to 5 ranks are measured" pmodel run -q -m sapphire-rapids -o sizes.pmdb -P N=8,10,12 -P p=3,4,5 \
     -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/cg_mpi" '{N}' 6
@@ -66,9 +97,34 @@ check "they say the same" bash -c 'for r in 0 1 2 3 4 5; do
     cmp <(grep -v compute never/rank-$r) <(grep -v compute ran/rank-$r) || exit 1; done'
 work() { awk '$2 == "compute" { s += $3 } END { print s }' "$1"/rank-*; }
 near "and compute about as much" "$(work never)" "$(work ran)" 25
+check "strong scaling" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P N=14 -P p=3,6 --format json >scaling.json &&
+    jq -e ".scaling == \"strong\" and (.points | length) == 2 and .points[0].efficiency == 1 and
+        .points[1].ranks == 6 and .points[1].share_in_mpi > .points[0].share_in_mpi" scaling.json'
+check "weak scaling" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P p=3,6 -P N=4*p --format csv >scaling.csv &&
+    [ "$(wc -l <scaling.csv)" = 3 ]'
+check "scaling is drawn" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P N=14 -P p=3,6 --format svg >scaling.svg &&
+    xmllint --noout scaling.svg'
 expect_error "a grid that is none" 2 'ranks, but the grid has .*--grid' pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node --grid N -P N=14,p=6
 expect_error "ranks at a position that no run has" 2 'ranks that are alone along p are in no run' \
     pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node -P N=14,p=1
+
+# A platform of this machine. First of times that are known: a message of a measured size takes as long in a replay.
+printf '%s\n' 'pingpong 8 2e-6' 'exchange 8 3e-6' 'pingpong 1024 3e-6' 'exchange 1024 4e-6' 'pingpong 65536 4e-5' 'exchange 65536 6e-5' \
+    'pingpong 1048576 2e-4' 'exchange 1048576 4e-4' 'eager 1024 0' >points
+check "times that are known make a platform" pmodel probe --network --mpirun 'cat points; :' -o known.xml
+check "it is one" xmllint --noout --nonet known.xml
+mkdir one
+for bytes in 8 1024 65536 1048576; do
+    printf '%s\n' '0 init' "0 send 1 1 $bytes" '0 finalize' >one/0
+    printf '%s\n' '1 init' "1 recv 0 1 $bytes" '1 finalize' >one/1
+    printf '%s\n' 0 1 >one/list
+    near "a message of $bytes bytes takes what was measured" \
+        "$(pmodel replay --trace one/list --platform ./known.xml --format json | jq .seconds)" \
+        "$(awk -v b=$bytes '$1 == "pingpong" && $2 == b { print $3 }' points)" 1
+done
+check "this machine's network is probed" pmodel probe --network --quick --pattern cg.pmdb -o here.xml
+check "and a run replayed on it" pmodel replay cg.pmdb -m sapphire-rapids --platform here.xml
+expect_error "a launcher that fails" 2 "ended with status 3" pmodel probe --network --mpirun 'exit 3; :' -o never.xml
 
 # What cannot be replayed.
 sed '/^ *<host/s/core="64"/core="1"/' "$networks/smp-node.xml" >small.xml

@@ -145,3 +145,23 @@ struct pm_message_models *pm_store_message_models(struct pm_store *store, struct
     pm_message_models_free(messages);
     return NULL;
 }
+
+bool pm_store_forget_models(struct pm_store *store, struct pm_error *err) {
+    static const char *const tables[] = {"selected_models", "message_models", "message_model"};
+    char *selection = pm_store_selection_text(store, err);
+    bool ok = selection != NULL;
+    for (size_t i = 0; ok && i < sizeof tables / sizeof *tables; i++) {
+        bool has;
+        ok = pm_store_has_table(store, tables[i], &has, err);
+        char *sql = ok && has ? pm_sprintf("DELETE FROM %s WHERE selection = ?", tables[i]) : NULL;
+        sqlite3_stmt *s = sql ? pm_store_prepare(store, sql, err) : NULL;
+        if (sql) {
+            sqlite3_bind_text(s, 1, selection, -1, SQLITE_STATIC);
+            ok = s && pm_store_step(store, s, err);
+            sqlite3_finalize(s);
+        }
+        free(sql);
+    }
+    free(selection);
+    return ok;
+}
