@@ -266,7 +266,7 @@ struct pm_probe_header {
     "PMODEL_CHECKPOINT" /* seconds between two raw files of what ran so far                        \
                          */
 #define PM_ENV_COMMUNICATION "PMODEL_COMMUNICATION" /* anything: communication events are kept */
-/* names of routines, a line each: traffic on sockets in their calls */
+/* names of routines, semicolons between: traffic on sockets in their calls */
 #define PM_ENV_SOCKETS "PMODEL_SOCKETS"
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
 

@@ -63,7 +63,8 @@ bool pm_event_choice_add_intervals(struct pm_event_choice *choice, const char *v
 /* Likewise, and traffic on sockets is counted in their calls. */
 bool pm_event_choice_add_sockets(struct pm_event_choice *choice, const char *value,
                                  struct pm_error *err);
-/* The names and patterns of those, a line each; NULL: there are none.  Owned by the caller. */
+/* The names and patterns of those, semicolons between; NULL: there are none.  Owned by the caller.
+ */
 char *pm_event_choice_sockets(const struct pm_event_choice *choice);
 /* The same of the file PATH. */
 bool pm_event_choice_add_interval_file(struct pm_event_choice *choice, const char *path,

@@ -81,7 +81,7 @@ char *pm_event_choice_sockets(const struct pm_event_choice *choice) {
     for (size_t i = 0; i < choice->n_interval_names; i++) {
         const struct pm_interval_names *names = &choice->interval_names[i];
         for (size_t k = 0; k < names->n && names->on_sockets; k++)
-            pm_append(&text, "%s%s", text ? "\n" : "", choice->intervals[names->first + k]);
+            pm_append(&text, "%s%s", text ? ";" : "", choice->intervals[names->first + k]);
     }
     return text;
 }

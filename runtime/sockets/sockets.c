@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -61,7 +62,7 @@ void pm_sockets_begin(void) {
         return;
     memcpy(copy, wanted, length);
     for (size_t i = 0; i < length; i++)
-        if (copy[i] == '\n')
+        if (copy[i] == ';')
             copy[i] = '\0';
     names = copy;
 }
@@ -206,7 +207,7 @@ PM_EXPORT void pmodel_socket_transfer(int file, bool is_sent, uint64_t bytes,
 void pm_sockets_after_fork(void) {
     if (!names)
         return;
-    memset(rows, 0, N_ROWS * sizeof *rows);
+    pm_syscall3(SYS_madvise, (long)rows, N_ROWS * sizeof *rows, MADV_DONTNEED); /* zeros again */
     n_lost = 0;
 }
 
