@@ -49,3 +49,11 @@ check "nothing is counted without it" test "$(sqlite3 plain.pmdb 'SELECT count(*
 check "other commands take such a store" pmodel fit talk.pmdb
 expect_error "a routine that is not called is an error" 2 'the program calls no routine of this name' \
     pmodel run -q --no-memory -o none.pmdb --sockets message_sent -P N=5 -- ./talk '{N}'
+
+gcc -g -O1 -o forked "$TOP/tests/sockets/forked.c" -L. -lmessages -Wl,-rpath,"$PWD" || fail "another program builds"
+check "a child counts from its fork on" pmodel run -q --no-memory -o forked.pmdb --sockets 'message_*' -- ./forked
+check "(each process has its own)" test "$(sqlite3 forked.pmdb 'SELECT process, sum(bytes_sent), sum(bytes_received) FROM socket_traffic
+    GROUP BY 1' | tr '\n' ' ')" = '0|511|14 1|3|500 '
+check "as a job of a launcher, too" pmodel run -q --no-memory -j 2 -o job.pmdb --sockets 'message_send,message_receive' -P N=5,100 -- \
+    ./talk '{N}'
+check "(counts the same)" test "$(sqlite3 job.pmdb "$total = 'N=100'")" = "$(sqlite3 talk.pmdb "$total = 'N=100'")"
