@@ -125,7 +125,7 @@ models() {
     pmodel validate -q -s "$store" --no-memory --format json --keep "$name.kept.pmdb" "${run_at[@]}" \
         -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/$name" $arguments >validation 2>errors || die "$name: $(tail -1 errors)"
     sed -n '/^{/,$p' validation >validation.json
-    query "$name.kept.pmdb" "1 GROUP BY operation ORDER BY operation" "operation, sum(n), sum(n * bytes_sent), sum(n * bytes_received)" |
+    query "$name.kept.pmdb" "c.partner <> -2 GROUP BY operation ORDER BY operation" "operation, sum(n), sum(n * bytes_sent), sum(n * bytes_received)" |
         jq -R -n '[inputs | split(" ") | {operation: .[0], events: (.[1] | tonumber), bytes_sent: (.[2] | tonumber), bytes_received: (.[3] | tonumber)}]' >counted.json
     jq -n -c -L "$here" --arg name "$name" --slurpfile predicted predicted.json --slurpfile counted counted.json --slurpfile validation validation.json \
         'include "parallel"; models($name; $predicted[0]; $counted[0]; $validation[0])'

@@ -10,6 +10,7 @@
 # bench/machines.sh compares machine files with llvm's tables; bench/loops_alone.sh runs loops by themselves; bench/probe.sh probes this machine;
 # bench/bound.sh measures lower bounds; bench/time.sh compares predicted time with a clock's;
 # bench/schedule.sh compares schedules of loops with these times and with llvm-mca's, and initiation intervals with the least ones;
+# bench/parallel.sh counts messages, intervals and models of MPI programs, bench/replay.sh replays them;
 # bench/builds.sh predicts programs that are built for each size.
 #
 # Writes $BUILD/validation.json (figures and whether they hold) and docs/validation.md (tables); with
@@ -136,6 +137,7 @@ echo '[]' >"$BUILD/bound_figures.json"
 echo '[]' >"$BUILD/profile_figures.json"
 echo '[]' >"$BUILD/time_figures.json"
 echo '[]' >"$BUILD/schedule_figures.json"
+echo '[]' >"$BUILD/parallel_figures.json"
 echo '[]' >"$BUILD/replay_figures.json"
 if [ -z "${ONLY-}" ]; then
     bash "$here/lifting.sh"
@@ -149,6 +151,7 @@ if [ -z "${ONLY-}" ]; then
     bash "$here/profile.sh"
     bash "$here/time.sh"
     bash "$here/schedule.sh"
+    bash "$here/parallel.sh"
     bash "$here/replay.sh"
     bash "$here/builds.sh"
 fi
@@ -157,7 +160,7 @@ jq -s add "$folder/figures.json" "$folder/irregular_figures.json" "$folder/build
     "$folder/lifting_figures.json" "$BUILD/misses_figures.json" "$BUILD/policies_figures.json" \
     "$BUILD/machines_figures.json" "$BUILD/loops_alone_figures.json" "$BUILD/probe_figures.json" \
     "$BUILD/bound_figures.json" "$BUILD/profile_figures.json" "$BUILD/time_figures.json" "$BUILD/schedule_figures.json" \
-    "$BUILD/replay_figures.json" \
+    "$BUILD/parallel_figures.json" "$BUILD/replay_figures.json" \
     >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md
