@@ -32,10 +32,11 @@ struct pm_decoder {
 
 struct pm_thread {
     uint32_t number;
-    int in_use;        /* atomic */
-    int busy;          /* atomic: somebody consumes its records */
-    bool stopped;      /* measuring is off (markers.h) */
-    uint8_t switch_to; /* of markers.c */
+    int in_use;         /* atomic */
+    int busy;           /* atomic: somebody consumes its records */
+    bool stopped;       /* measuring is off (markers.h) */
+    uint32_t last_jump; /* path of the last end of an interval, if that was at a jump; 0: a call */
+    uint8_t switch_to;  /* of markers.c */
     bool restore_signals;
     int key_rounds; /* how often the thread's last destructor was put off */
     uint64_t signal_mask;

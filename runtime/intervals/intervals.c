@@ -211,6 +211,9 @@ void pm_intervals_end(struct pm_control_block *block) {
     }
     pm_call_path_set_callee(
         path, (const char *)(module->load_bias + module->header.header_address + end->name));
+    /* Where a call stands the stack is a multiple of 16; a routine's begin, so a jump out of it,
+       has the return address above that. */
+    thread->last_jump = block->saved_rsp % 16 ? path : PM_NO_CALL_PATH;
     pm_analysis_enter();
     end_interval(thread, path);
     pm_analysis_leave();

@@ -85,6 +85,11 @@ static uint32_t find_call(void) {
     uint32_t path = pm_call_path_here(&frame, NULL);
     if (path == PM_CALL_PATH_LOST)
         return PM_NO_CALL_PATH;
+    /* Of a tail call the stack has nothing: its path is that of the call around it. */
+    uint32_t jump = thread->last_jump;
+    if (jump != PM_NO_CALL_PATH && pm_call_path_last(jump).parent == path &&
+        is_named(pm_call_path_callee(jump)))
+        return jump;
     while (path != PM_NO_CALL_PATH && !is_named(pm_call_path_callee(path)))
         path = pm_call_path_last(path).parent;
     return path;

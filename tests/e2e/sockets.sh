@@ -57,3 +57,7 @@ check "(each process has its own)" test "$(sqlite3 forked.pmdb 'SELECT process, 
 check "as a job of a launcher, too" pmodel run -q --no-memory -j 2 -o job.pmdb --sockets 'message_send,message_receive' -P N=5,100 -- \
     ./talk '{N}'
 check "(counts the same)" test "$(sqlite3 job.pmdb "$total = 'N=100'")" = "$(sqlite3 talk.pmdb "$total = 'N=100'")"
+
+gcc -g -O2 -o tail "$TOP/tests/sockets/tail.c" -L. -lmessages -Wl,-rpath,"$PWD" || fail "a program with jumps builds"
+check "calls that are jumps count" pmodel run -q --no-memory -o tail.pmdb --sockets 'message_*' -- ./tail
+check "(of named routines only)" test "$(sqlite3 tail.pmdb 'SELECT bytes_sent FROM socket_traffic ORDER BY 1' | tr '\n' ' ')" = '0 1 20 '
