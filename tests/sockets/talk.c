@@ -42,9 +42,12 @@ static void through(int in, int out, char *bytes, int is_socket) {
     message_receive(out, bytes, 33, is_socket);
 }
 
+static char bytes[1 << 20];
+
 int main(int argc, char **argv) {
     N = argc > 1 ? atol(argv[1]) : 4;
-    char *bytes = calloc(1, 10 * (size_t)N + 100);
+    if (10 * N + 100 > (long)sizeof bytes)
+        return 1;
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t length = sizeof address;
     int listening = socket(AF_INET, SOCK_STREAM, 0), pair[2], ends[2];
