@@ -1,6 +1,7 @@
 # What every command prints, whole: standard output, standard error and exit status of each invocation
 # are those kept in tests/golden. A change there is to be understood, not only copied: `make golden`
 # renews them, `git diff tests/golden` shows what has changed.
+# time limit: 600 s
 . "$TOP/tests/lib.sh"
 
 kept=$TOP/tests/golden
