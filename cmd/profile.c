@@ -13,32 +13,23 @@ struct request {
     struct pm_report_options options;
 };
 
-/* Of the run AT, or if that has no parameters of the largest one that has a profile: then AT
-   becomes its size.  NULL with a sentence. */
+static void *read_profile(struct pm_store *store, const struct pm_parameters *at,
+                          struct pm_error *err) {
+    return pm_store_block_profile(store, at, err);
+}
+
+/* pm_find_of_run, of what fits the program.  NULL with a sentence. */
 static struct pm_block_profile *find_profile(const struct pm_program *program, const char *path,
                                              struct pm_parameters *at, struct pm_error *err) {
-    const bool any = at->n == 0;
-    bool is_there = any;
-    for (size_t i = program->n_runs; i-- > 0;) {
-        if (!any && !pm_parameters_equal(at, &program->runs[i]))
-            continue;
-        is_there = true;
-        struct pm_block_profile *profile =
-            pm_store_block_profile(program->store, &program->runs[i], err);
-        if (!profile && err->kind != PM_ERROR_NONE)
-            return NULL;
-        if (!profile)
-            continue;
-        *at = program->runs[i];
-        if (pm_block_profile_fits(profile, program->structure, err))
-            return profile;
+    struct pm_block_profile *profile = pm_find_of_run(program, path, at, read_profile, err);
+    if (profile && !pm_block_profile_fits(profile, program->structure, err)) {
         pm_block_profile_free(profile);
         return NULL;
     }
+    if (profile || err->kind != PM_ERROR_NONE)
+        return profile;
     char *size = pm_parameters_text(at);
-    if (!is_there)
-        pm_fail(err, "%s: no run with %s", path, size);
-    else if (any)
+    if (at->n == 0)
         pm_fail(err,
                 "%s has no profile of basic blocks: `pmodel run --profile -o %s -- COMMAND` "
                 "measures it",

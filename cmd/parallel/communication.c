@@ -22,34 +22,24 @@ static int read_rank(const struct pm_option_use *use) {
     return 0;
 }
 
-/* Of the run AT, or if that has no parameters of the largest one that was traced: then AT becomes
-   its size.  NULL with a sentence. */
+static void *read_communication(struct pm_store *store, const struct pm_parameters *at,
+                                struct pm_error *err) {
+    return pm_store_communication(store, at, err);
+}
+
+/* pm_find_of_run.  NULL with a sentence. */
 static struct pm_communication *find_communication(const struct pm_program *program,
                                                    const char *path, struct pm_parameters *at,
                                                    struct pm_error *err) {
-    const bool any = at->n == 0;
-    bool is_there = any;
-    for (size_t i = program->n_runs; i-- > 0;) {
-        if (!any && !pm_parameters_equal(at, &program->runs[i]))
-            continue;
-        is_there = true;
-        struct pm_communication *communication =
-            pm_store_communication(program->store, &program->runs[i], err);
-        if (!communication && err->kind != PM_ERROR_NONE)
-            return NULL;
-        if (!communication)
-            continue;
-        *at = program->runs[i];
+    struct pm_communication *communication =
+        pm_find_of_run(program, path, at, read_communication, err);
+    if (communication || err->kind != PM_ERROR_NONE)
         return communication;
-    }
     char *size = pm_parameters_text(at);
-    if (!is_there)
-        pm_fail(err, "%s: no run with %s", path, size);
-    else
-        pm_fail(err,
-                "%s: no communication was traced%s%s: `pmodel run -o %s` of a program that needs "
-                "libmpi.so.40 (Open MPI) or libmpich.so.12 (MPICH) traces it",
-                path, *size ? " with " : "", size, path);
+    pm_fail(err,
+            "%s: no communication was traced%s%s: `pmodel run -o %s` of a program that needs "
+            "libmpi.so.40 (Open MPI) or libmpich.so.12 (MPICH) traces it",
+            path, *size ? " with " : "", size, path);
     free(size);
     return NULL;
 }

@@ -187,3 +187,27 @@ struct pm_profile **pm_read_profiles(struct pm_store *store, const struct pm_str
     }
     return profiles;
 }
+
+void *pm_find_of_run(const struct pm_program *program, const char *path, struct pm_parameters *at,
+                     void *(*read)(struct pm_store *, const struct pm_parameters *,
+                                   struct pm_error *),
+                     struct pm_error *err) {
+    const bool any = at->n == 0;
+    bool is_there = any;
+    for (size_t i = program->n_runs; i-- > 0;) {
+        if (!any && !pm_parameters_equal(at, &program->runs[i]))
+            continue;
+        is_there = true;
+        void *found = read(program->store, &program->runs[i], err);
+        if (found)
+            *at = program->runs[i];
+        if (found || err->kind != PM_ERROR_NONE)
+            return found;
+    }
+    if (!is_there) {
+        char *size = pm_parameters_text(at);
+        pm_fail(err, "%s: no run with %s", path, size);
+        free(size);
+    }
+    return NULL;
+}

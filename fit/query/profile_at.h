@@ -77,6 +77,15 @@ bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters 
 const struct pm_parameters *pm_nearest_run(const struct pm_program *program,
                                            const struct pm_parameters *at);
 
+/* What READ finds of the run AT or, if that has no parameters, of the largest run of which there is
+   any: then AT becomes its parameters.  READ: NULL, without a sentence where the run has none. NULL
+   with a sentence if there is no such run or READ gave one; without if none has any.  PATH: of the
+   store. */
+void *pm_find_of_run(const struct pm_program *program, const char *path, struct pm_parameters *at,
+                     void *(*read)(struct pm_store *, const struct pm_parameters *,
+                                   struct pm_error *),
+                     struct pm_error *err);
+
 /* True if runs like KNOWN have all parameters that WANTED names; else the sentence says which there
    are. */
 bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm_parameters *wanted,
