@@ -220,6 +220,22 @@ static void a_wrong_branch_waits_for_its_load(void **state) {
     free_program(&p);
 }
 
+/* Jumps that take half a cycle do not let twice as much through between them. */
+static void no_more_is_issued_between_jumps_than_the_width(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, INNER);
+    add(&p, PM_OP_INT_ADD, 2, 3, NO);
+    add(&p, PM_OP_INT_ADD, 4, 3, NO);
+    add(&p, PM_OP_BRANCH, NO, 3, NO);
+    const struct pm_wrong_branch wrong = {.of_exits = 1};
+    const struct pm_schedule_options options = {.loop = SCOPE_INNER, .trips = 8, .wrong = &wrong};
+    struct pm_path_schedule s =
+        schedule(&p, SMALL("true", "taken_jumps = 2\nmispredict_penalty = 10\n"), &options);
+    assert_near(s.cycles, (8 * 3 / 2.0 + 10) / 8); /* three slots an iteration, two a cycle */
+    free_program(&p);
+}
+
 /* An operation without a row counts nothing, and is counted. */
 static void what_has_no_row_is_told(void **state) {
     (void)state;
@@ -279,6 +295,7 @@ int main(void) {
         cmocka_unit_test(the_share_across_lines_is_that_of_the_places),
         cmocka_unit_test(entries_of_a_short_loop_overlap),
         cmocka_unit_test(a_wrong_branch_waits_for_its_load),
+        cmocka_unit_test(no_more_is_issued_between_jumps_than_the_width),
         cmocka_unit_test(what_has_no_row_is_told),
         cmocka_unit_test(paths_add_up_to_the_edge_counts),
     };
