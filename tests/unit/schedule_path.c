@@ -62,6 +62,41 @@ static void units_are_shared_by_age(void **state) {
     free_program(&p);
 }
 
+/* What is asked for with a table of known paths is what it is without one, in whatever order; what
+   was worked out without causes is worked out again for them. */
+static void known_paths_are_as_without_a_table(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, INNER);
+    add(&p, PM_OP_FP_ADD, 40, 40, 50);
+    add(&p, PM_OP_INT_ADD, 1, 1, NO);
+    const struct pm_schedule_options options[] = {
+        {.loop = SCOPE_INNER},
+        {.loop = PM_NONE},
+        {.loop = SCOPE_INNER, .trips = 3},
+        {.loop = SCOPE_INNER, .with_causes = true, .with_gains = true},
+        {.loop = SCOPE_INNER},
+        {.loop = SCOPE_INNER, .without = 1u << PM_CAUSE_RECURRENCE},
+        {.loop = SCOPE_INNER, .wrong = &(struct pm_wrong_branch){.of_data = 0.5}},
+        {.loop = SCOPE_INNER, .wrong = &(struct pm_wrong_branch){.of_data = 0.25}},
+    };
+    use_machine(&p, SMALL("true", ""));
+    struct pm_target_machine target = pm_target_of(p.structure, p.machine);
+    struct pm_known_paths *known = pm_known_paths_new();
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct pm_path_step path = {.block = INNER, .loop = PM_NONE};
+        struct pm_path_schedule alone, found;
+        pm_schedule_path(&target, &path, 1, &options[i], &alone);
+        pm_schedule_known_path(known, &target, &path, 1, &options[i], &found);
+        assert_true(found.cycles == alone.cycles && found.start_cycles == alone.start_cycles);
+        assert_int_equal(found.has_entries, alone.has_entries);
+        for (unsigned h = 0; h < PM_N_HOLDS && options[i].with_causes; h++)
+            assert_true(found.causes[h] == alone.causes[h] && found.gains[h] == alone.gains[h]);
+    }
+    pm_known_paths_free(known);
+    free_program(&p);
+}
+
 /* A load of 100 cycles: 16 operations in flight are 8 iterations of one load and one addition. */
 static void a_load_has_the_latency_that_it_is_given(void **state) {
     (void)state;
@@ -288,6 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_time_is_that_of_the_recurrence),
         cmocka_unit_test(units_are_shared_by_age),
+        cmocka_unit_test(known_paths_are_as_without_a_table),
         cmocka_unit_test(a_load_has_the_latency_that_it_is_given),
         cmocka_unit_test(an_in_order_machine_waits_for_a_miss),
         cmocka_unit_test(few_iterations_fill_and_drain),
