@@ -220,9 +220,8 @@ static const struct pm_command commands[] = {
      "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},
     {"probe",
      "[--quick] [-o FILE]\n"
-     "       pmodel probe --network [--quick] [--mpi openmpi|mpich] [--mpirun COMMAND] [--pattern "
-     "STORE]\n"
-     "                    [-o FILE.xml]",
+     "       pmodel probe --network [--quick] [--mpi openmpi|mpich|simgrid] [--mpirun COMMAND]\n"
+     "                    [--pattern STORE | --trace FILE | --peak] [--hosts N] [-o FILE.xml]",
      "measure this machine, and describe it as a machine file", pm_cmd_probe},
     {"doctor", "[--format table|json|csv] [--wide]",
      "what of pmodel works on this system, and how to mend the rest", pm_cmd_doctor},
