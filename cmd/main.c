@@ -148,7 +148,7 @@ static const struct pm_command commands[] = {
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"replay",
      "-m MACHINE [--set NAME=VALUE]... --platform FILE.xml [-P NAME=VALUE[,...]]\n"
-     "                     [--grid NAME,...] [--against MACHINE] [--write FOLDER]\n"
+     "                     [--grid NAME,...] [--against MACHINE | --ratio R] [--write FOLDER]\n"
      "                     [--time window|simple|signature] [--interpolate]\n"
      "                     [--format table|json|csv|svg] [--wide] STORE\n"
      "       pmodel replay --trace FILE --platform FILE.xml [options]",
