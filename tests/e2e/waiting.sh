@@ -1,4 +1,5 @@
-# How long ranks of MPI programs wait: the judge of bench/replay (bench/replay/mpi_times.c) finds what was planted.
+# How long ranks of MPI programs wait: the judge of bench/replay (bench/replay/mpi_times.c) finds what was planted, and so does
+# `pmodel run --time`, by itself.
 . "$TOP/tests/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 
@@ -68,3 +69,28 @@ waits barrier 1 0
 waits reduce 0 # nobody waits for who takes
 waits reduce 1 0
 waits bcast 0 1
+
+# The same by pmodel: which rank is late is the size.
+# measured FILTER: of the report on ranks in `ranks.json`.
+measured() { jq -e ".reports[0].groups | map({key: .ranks, value: .}) | from_entries | $1" ranks.json; }
+for mpi in openmpi mpich; do
+    "mpicc.$mpi" -O2 -g -o "planted.$mpi" planted.c
+    check "$mpi: runs are timed" pmodel run -q -o "$mpi.pmdb" -m sapphire-rapids --time --time-runs 1 -P LATE=0,1 \
+        -- "mpirun.$mpi" -np 2 "./planted.$mpi" large '{LATE}'
+    for late in 0 1; do
+        pmodel report "$mpi.pmdb" --ranks -m sapphire-rapids -P "LATE=$late" --format json >ranks.json
+        check "$mpi, rank $late late: the other one waits as long" \
+            measured ".[\"$((1 - late))\"].measured_waiting_seconds | . > 0.055 and . < 0.09"
+        check "$mpi, rank $late late: it does not" measured ".[\"$late\"].measured_waiting_seconds < 0.01"
+        check "$mpi, rank $late late: times are parts of each other" \
+            measured 'map(.measured_waiting_seconds <= .measured_mpi_seconds and .measured_mpi_seconds <= .measured_seconds) | all'
+    done
+done
+check "the call in which it waits stands first" jq -e '.reports[0].waiting_calls[0] | (.call | endswith("MPI_Send")) and .measured_waiting_seconds > 0.055' ranks.json
+pmodel communication mpich.pmdb -P LATE=0 --format json >calls.json
+check "the calls of all ranks say the same" jq -e '[.events[] | select(.operation == "MPI_Recv") | .waiting_seconds > 0.055 and .seconds >= .waiting_seconds and
+    .least_seconds <= .seconds] | . == [true]' calls.json
+check "those of one rank, too" sh -c 'pmodel communication mpich.pmdb -P LATE=0 --rank 0 --format csv | grep -q "^0,.*MPI_Send,1,"'
+pmodel run -q -o plain.pmdb -m sapphire-rapids -P LATE=0 -- mpirun.openmpi -np 2 ./planted send '{LATE}'
+pmodel communication plain.pmdb --format json >calls.json
+check "what was not timed is not known" jq -e '[.events[].waiting_seconds] == [null, null]' calls.json
