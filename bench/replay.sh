@@ -5,7 +5,8 @@
 #   smpirun      runs of mpirun with predicted computation, replayed, against smpirun, which executes the program on the
 #                same platform and measures its computation on this machine: a simulation, too
 #   two ranks    runs with one and two ranks on this machine, one of each program with a planted imbalance: predicted parallel time
-#                and time in calls of MPI, and of that waiting, against a clock, on the network that `pmodel probe --network` finds here
+#                and time in calls of MPI, and of that waiting, against a clock, on the network that `pmodel probe --network` finds here;
+#                and waiting as `pmodel run --time` measures it, against the same clock
 #
 #   MACHINE=file   describes this machine   (default: machines/measured/ of this processor, else a probe)
 #   ALONE=command  stands before what measures time
@@ -38,6 +39,19 @@ if [ "${1-}" = clock ]; then
             awk '$1 == "mpi_times" { if (NF != 5) { print > "/dev/stderr"; exit 1 } if ($3 > s) s = $3; m += $4; w += $5; n++ }
                 END { if (n) print s, m / n, w / n }'
     done
+    exit
+fi
+
+# ---- times (bash bench/replay.sh time STORE RANKS PROGRAM ARGUMENT...) ----------------------------
+
+# add_runs OPTION STORE RANKS PROGRAM N ARGUMENT...: what is not there yet.
+add_runs() {
+    pmodel run -q ${1:+"$1"} -o "$2" -m "$folder/host.conf" -P "N=$5" -P "p=$3" -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/$4" '{N}' "${@:6}" \
+        >/dev/null 2>"$folder/errors"
+}
+
+if [ "${1-}" = time ]; then
+    add_runs --time "${@:2}"
     exit
 fi
 
@@ -93,8 +107,7 @@ execute() {
 # measure STORE RANKS PROGRAM N ARGUMENT...: into a store of its own.
 measure() {
     rm -f "$1"
-    pmodel run -q -o "$1" -m "$folder/host.conf" -P "N=$4" -P "p=$2" -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/$3" '{N}' "${@:5}" \
-        >/dev/null 2>"$folder/errors" || die "$(tail -1 "$folder/errors")"
+    add_runs "" "$@" || die "$(tail -1 "$folder/errors")"
 }
 
 replay() { pmodel replay "$1" -m "$folder/host.conf" --platform "$2" --format json | jq -c '{seconds, low_seconds, high_seconds, ranks}'; }
@@ -136,15 +149,20 @@ here_ranks() {
     rm -f "$folder/here.xml"
     "${alone[@]}" pmodel probe --network --pattern "$folder/here.pmdb" -o "$folder/here.xml" 2>"$folder/errors" ||
         "${alone[@]}" pmodel probe --network -o "$folder/here.xml"
+    "${alone[@]}" bash "$here/replay.sh" time "$folder/here.pmdb" "$ranks" "$@" || die "$(tail -1 "$folder/errors")"
     "${alone[@]}" bash "$here/replay.sh" clock "$ranks" "$BUILD/apps/openmpi/$1" "${@:2}" >"$folder/clock"
     replay "$folder/here.pmdb" "$folder/here.xml" |
-        jq -c --arg program "$1" --arg what "$what" --argjson ranks "$ranks" --slurpfile clock <(jq -R -c 'split(" ") | map(tonumber)' "$folder/clock") '
+        jq -c --arg program "$1" --arg what "$what" --argjson ranks "$ranks" \
+            --slurpfile own <(pmodel report --ranks "$folder/here.pmdb" -m "$folder/host.conf" --format json) \
+            --slurpfile clock <(jq -R -c 'split(" ") | map(tonumber)' "$folder/clock") '
             def fastest: min_by(.[0]);
             def share(f): ([.ranks[] | f] | add / length) / .seconds;
+            def mean(f): ([.[] | .n_ranks * f] | add) / ([.[] | .n_ranks] | add);
             {part: "here", $program, $ranks, $what, seconds, low: .low_seconds, high: .high_seconds,
              judge: ($clock | fastest | .[0]),
              in_mpi: share(.communication_seconds + .waiting_seconds), waiting: share(.waiting_seconds),
-             judge_in_mpi: ($clock | fastest | .[1] / .[0]), judge_waiting: ($clock | fastest | .[2] / .[0])}' 2>/dev/null ||
+             judge_in_mpi: ($clock | fastest | .[1] / .[0]), judge_waiting: ($clock | fastest | .[2] / .[0]),
+             own_waiting: ($own[0].reports[0].groups | mean(.measured_waiting_seconds) / (map(.measured_seconds) | max))}' 2>/dev/null ||
         die "no figures of $1"
 }
 
