@@ -1,6 +1,6 @@
 /* The mapping stage as a list of passes; see sched/README.md for the model.
 
-       cycles(scope) = schedule + what misses add (exposure.c; memory.c; signature/misses.c)
+       cycles(scope) = schedule + what misses add (scope_memory.c)
 
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
@@ -26,6 +26,7 @@ struct mapping {
     const struct pm_machine *machine;
     const struct pm_profile *profile;
     struct pm_target_machine target;
+    struct pm_known_paths *known; /* not owned */
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
@@ -35,7 +36,7 @@ struct mapping {
     double *executions;                   /* of the rows of costs, in all */
     struct pm_joined joined;
     double split_operations;
-    bool pessimistic, simple;
+    bool pessimistic, simple, without_causes;
 };
 
 static struct pm_prediction *new_prediction(const struct pm_structure *structure,
@@ -92,12 +93,13 @@ static void schedule_region(struct mapping *m, uint32_t region,
                             const struct pm_scope_prediction *scopes, double all_cycles) {
     struct pm_region_request request = {.frequencies = &m->frequencies,
                                         .target = &m->target,
+                                        .known = m->known,
                                         .profile = m->profile,
                                         .region = region,
                                         .entries = scopes[region].entries,
                                         .pessimistic = m->pessimistic};
     struct pm_region_schedule *schedule = &m->schedules[region];
-    if (all_cycles > 0) {
+    if (all_cycles > 0 && !m->without_causes) {
         request.with_causes = schedule->cycles >= share_with_causes * all_cycles;
         request.with_gains = schedule->cycles >= share_with_gains * all_cycles;
     }
@@ -192,69 +194,7 @@ static void count_calls_out(const struct mapping *m, struct pm_scope_prediction 
     }
 }
 
-/* ---- misses ---------------------------------------------------------------------------------- */
-
-static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm_profile *profile,
-                              double all_cycles, struct pm_scope_prediction *p) {
-    struct pm_cost_sum *self = &p->self;
-    struct pm_cost_sum simple = *self;
-    if (isnan(self->memory_cycles)) {
-        self->lower_cycles = self->upper_cycles = self->schedule_cycles;
-        return;
-    }
-    pm_simple_memory_cycles(m->machine, &simple);
-    if (m->patterns) {
-        pm_signature_memory_cycles(&m->signature, &m->patterns[scope], self);
-        self->lower_cycles = simple.lower_cycles;
-        self->upper_cycles = fmax(simple.upper_cycles, self->schedule_cycles + self->memory_cycles);
-        return;
-    }
-    if (m->simple || !m->machine->out_of_order) {
-        *self = simple;
-        return;
-    }
-    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
-    bool is_known = 2 * self->unknown_operations <= self->operations;
-    if (!is_hot || !is_known || !is_region(m, scope)) {
-        pm_fallback_memory_cycles(m->machine, &m->prefetched[(size_t)scope * PM_MAX_LEVELS], self);
-        self->fallback_cycles = self->schedule_cycles + self->memory_cycles;
-        return;
-    }
-    pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = &m->frequencies,
-                                                         .target = &m->target,
-                                                         .region = scope,
-                                                         .entries = p->entries,
-                                                         .pessimistic = m->pessimistic},
-                             &m->schedules[scope], profile, m->groups, self);
-}
-
-static void add_first_touches(const struct pm_machine *machine, struct pm_scope_prediction *p) {
-    double cycles = p->self.first_touches * machine->page_fault_cycles;
-    p->self.causes[PM_CAUSE_FIRST_TOUCHES] = cycles;
-    p->gains[PM_CAUSE_FIRST_TOUCHES] = cycles;
-    p->self.memory_cycles += cycles;
-    p->self.lower_cycles += cycles;
-    p->self.upper_cycles += cycles;
-}
-
-static void add_memory(struct mapping *m, const struct pm_profile *profile, enum pm_time_model time,
-                       struct pm_scope_prediction *scopes) {
-    double all_cycles = 0;
-    if (time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
-        m->patterns = pm_patterns_of_scopes(&m->frequencies, profile, m->groups, &m->signature);
-    for (uint32_t s = 0; s < m->structure->n_scopes; s++)
-        all_cycles += scopes[s].self.schedule_cycles;
-    for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
-        add_memory_cycles(m, s, profile, all_cycles, &scopes[s]);
-        add_first_touches(m->machine, &scopes[s]);
-        struct pm_cost_sum *self = &scopes[s].self;
-        self->cycles =
-            self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
-        /* Inlined code's schedule is in that of the region, but reported by itself. */
-        self->lower_cycles = fmin(self->lower_cycles, self->cycles);
-        self->upper_cycles = fmax(self->upper_cycles, self->cycles);
-    }
-}
+/* ---- the bound ------------------------------------------------------------------------------- */
 
 /* The largest cause of a scope's own cycles. */
 static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
@@ -286,6 +226,13 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound = PM_BOUND_FIRST_TOUCHES;
 }
 
+static double schedule_cycles(const struct pm_prediction *prediction) {
+    double cycles = 0;
+    for (size_t s = 0; s < prediction->n_scopes; s++)
+        cycles += prediction->scopes[s].self.schedule_cycles;
+    return cycles;
+}
+
 static bool check_inputs(const struct pm_structure *structure, const struct pm_profile *profile,
                          const struct pm_machine *machine, struct pm_error *err) {
     if (profile->n_edges != structure->n_edges)
@@ -302,20 +249,19 @@ static bool check_inputs(const struct pm_structure *structure, const struct pm_p
     return pm_profile_is_without_memory(profile) || pm_check_block_sizes(profile, machine, err);
 }
 
-struct pm_prediction *pm_predict(const struct pm_structure *structure,
-                                 const struct pm_profile *profile, const struct pm_machine *machine,
-                                 const struct pm_predict_options *options, struct pm_error *err) {
-    const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
+/* On one core, with paths that are known. */
+static struct pm_prediction *predict_one(const struct pm_structure *structure,
+                                         const struct pm_profile *profile,
+                                         const struct pm_machine *machine,
+                                         const struct pm_predict_options *o, struct pm_error *err) {
     struct mapping m = {.structure = structure,
                         .machine = machine,
                         .profile = profile,
                         .target = pm_target_of(structure, machine),
+                        .known = o->known,
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
-                        .simple = o->time == PM_TIME_SIMPLE};
-    if (!check_inputs(structure, profile, machine, err))
-        return NULL;
-    if (profile->n_threads > 1)
-        return pm_predict_cores(structure, profile, machine, options, err);
+                        .simple = o->time == PM_TIME_SIMPLE,
+                        .without_causes = o->without_causes};
     if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
@@ -339,7 +285,23 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     if (misses)
         pm_set_misses_free(misses, machine->n_levels);
     m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
-    add_memory(&m, profile, o->time, prediction->scopes);
+    if (o->time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
+        m.patterns = pm_patterns_of_scopes(&m.frequencies, profile, m.groups, &m.signature);
+    const struct pm_mapped mapped = {.frequencies = &m.frequencies,
+                                     .profile = profile,
+                                     .target = &m.target,
+                                     .known = m.known,
+                                     .schedules = m.schedules,
+                                     .executions = m.executions,
+                                     .groups = m.groups,
+                                     .prefetched = m.prefetched,
+                                     .signature = &m.signature,
+                                     .patterns = m.patterns,
+                                     .all_cycles = schedule_cycles(prediction),
+                                     .pessimistic = m.pessimistic,
+                                     .simple = m.simple};
+    for (uint32_t s = 0; s < structure->n_scopes; s++)
+        pm_add_memory_cycles(&mapped, &prediction->scopes[s]);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
     pm_add_totals(structure, prediction->scopes);
@@ -348,15 +310,9 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     prediction->is_synthesised = m.patterns && m.signature.is_synthesised;
     prediction->is_simple = !prediction->is_signature && (m.simple || !machine->out_of_order);
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
-    const struct pm_mapped mapped = {.frequencies = &m.frequencies,
-                                     .profile = profile,
-                                     .target = &m.target,
-                                     .schedules = m.schedules,
-                                     .executions = m.executions,
-                                     .pessimistic = m.pessimistic};
     if (!o->without_doubts)
         pm_find_doubts(&mapped, prediction);
-    pm_add_spreads(structure, profile, machine, prediction);
+    pm_add_spreads(&mapped, prediction);
     pm_add_totals(structure, prediction->scopes);
     if (o->scopes) {
         memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
@@ -373,6 +329,22 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     free(m.patterns);
     pm_signature_free(&m.signature);
     pm_frequencies_free(&m.frequencies);
+    return prediction;
+}
+
+struct pm_prediction *pm_predict(const struct pm_structure *structure,
+                                 const struct pm_profile *profile, const struct pm_machine *machine,
+                                 const struct pm_predict_options *options, struct pm_error *err) {
+    struct pm_predict_options o = options ? *options : (struct pm_predict_options){0};
+    if (!check_inputs(structure, profile, machine, err))
+        return NULL;
+    if (profile->n_threads > 1)
+        return pm_predict_cores(structure, profile, machine, &o, err);
+    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
+    if (own)
+        o.known = own;
+    struct pm_prediction *prediction = predict_one(structure, profile, machine, &o, err);
+    pm_known_paths_free(own);
     return prediction;
 }
 
@@ -393,7 +365,7 @@ predict_all(const struct pm_structure *structure, const struct pm_profile *profi
             rest[l] = misses[l] + first;
         o.misses = misses ? rest : NULL;
         ok = (predictions[i] = pm_predict(structure, of[i], machine, &o, err)) != NULL;
-        o.without_doubts = true;
+        o.without_doubts = o.without_causes = true;
     }
     if (ok) {
         pm_prediction_take_ends(predictions[0], predictions[1], predictions[2]);
@@ -410,16 +382,20 @@ struct pm_prediction *
 pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
                    struct pm_profile *const ends[2], const struct pm_machine *machine,
                    const struct pm_predict_options *options, struct pm_error *err) {
-    const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
+    struct pm_predict_options o = options ? *options : (struct pm_predict_options){0};
     if (!ends || !ends[0] || !ends[1])
         return pm_predict(structure, profile, machine, options, err);
     if (!check_inputs(structure, profile, machine, err))
         return NULL;
     if (profile->n_threads > 1)
-        return predict_all(structure, profile, ends, machine, o, NULL, err);
+        return predict_all(structure, profile, ends, machine, &o, NULL, err);
+    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
+    if (own)
+        o.known = own;
     double **misses = pm_set_misses_between(structure, profile, ends, machine);
     struct pm_prediction *prediction =
-        predict_all(structure, profile, ends, machine, o, misses, err);
+        predict_all(structure, profile, ends, machine, &o, misses, err);
     pm_set_misses_free(misses, machine->n_levels);
+    pm_known_paths_free(own);
     return prediction;
 }
