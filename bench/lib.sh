@@ -55,4 +55,25 @@ cpu_file_name() {
         /^cpu family/ { f = $2 } /^model\t/ { m = $2 } /^$/ { print v "-" f "-" m; exit }' /proc/cpuinfo
 }
 
+# describe_this_machine FILE: MACHINE, or what is known of this processor in machines/measured/, or FILE as it is, or a probe.  ALONE stands
+# before the probe.
+describe_this_machine() {
+    local known command
+    known=$(dirname "${BASH_SOURCE[0]}")/../machines/measured/$(cpu_file_name).conf
+    read -ra command <<<"${ALONE-}"
+    if [ -n "${MACHINE-}" ]; then
+        cp "$MACHINE" "$1"
+    elif [ -s "$known" ]; then
+        cp "$known" "$1"
+    elif [ ! -s "$1" ]; then
+        say "probe this machine"
+        "${command[@]}" pmodel probe -o "$1"
+    fi
+}
+
+# Open MPI starts as root, and as many processes as are asked for, on any core.
+start_anywhere() {
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+}
+
 cpu_name() { sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -1; }

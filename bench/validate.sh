@@ -11,6 +11,7 @@
 # bench/bound.sh measures lower bounds; bench/time.sh compares predicted time with a clock's;
 # bench/schedule.sh compares schedules of loops with these times and with llvm-mca's, and initiation intervals with the least ones;
 # bench/parallel.sh counts messages, intervals and models of MPI programs, bench/replay.sh replays them;
+# bench/peaks.sh carries times from one machine to another by peak rates and by convolved ones;
 # bench/builds.sh predicts programs that are built for each size.
 #
 # Writes $BUILD/validation.json (figures and whether they hold) and docs/validation.md (tables); with
@@ -139,6 +140,7 @@ echo '[]' >"$BUILD/time_figures.json"
 echo '[]' >"$BUILD/schedule_figures.json"
 echo '[]' >"$BUILD/parallel_figures.json"
 echo '[]' >"$BUILD/replay_figures.json"
+echo '[]' >"$BUILD/peaks_figures.json"
 if [ -z "${ONLY-}" ]; then
     bash "$here/lifting.sh"
     bash "$here/associativity.sh"
@@ -153,6 +155,7 @@ if [ -z "${ONLY-}" ]; then
     bash "$here/schedule.sh"
     bash "$here/parallel.sh"
     bash "$here/replay.sh"
+    bash "$here/peaks.sh"
     bash "$here/builds.sh"
 fi
 jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.json" >"$folder/builds_figures.json"
@@ -160,7 +163,7 @@ jq -s add "$folder/figures.json" "$folder/irregular_figures.json" "$folder/build
     "$folder/lifting_figures.json" "$BUILD/misses_figures.json" "$BUILD/policies_figures.json" \
     "$BUILD/machines_figures.json" "$BUILD/loops_alone_figures.json" "$BUILD/probe_figures.json" \
     "$BUILD/bound_figures.json" "$BUILD/profile_figures.json" "$BUILD/time_figures.json" "$BUILD/schedule_figures.json" \
-    "$BUILD/parallel_figures.json" "$BUILD/replay_figures.json" \
+    "$BUILD/parallel_figures.json" "$BUILD/replay_figures.json" "$BUILD/peaks_figures.json" \
     >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md

@@ -148,7 +148,7 @@ static const struct pm_command commands[] = {
      "misses and time over a range of sizes, and where loops fall out of levels", pm_cmd_scale},
     {"replay",
      "-m MACHINE [--set NAME=VALUE]... --platform FILE.xml [-P NAME=VALUE[,...]]\n"
-     "                     [--grid NAME,...] [--against MACHINE] [--write FOLDER]\n"
+     "                     [--grid NAME,...] [--against MACHINE | --ratio R] [--write FOLDER]\n"
      "                     [--time window|simple|signature] [--interpolate]\n"
      "                     [--format table|json|csv|svg] [--wide] STORE\n"
      "       pmodel replay --trace FILE --platform FILE.xml [options]",
@@ -220,9 +220,8 @@ static const struct pm_command commands[] = {
      "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},
     {"probe",
      "[--quick] [-o FILE]\n"
-     "       pmodel probe --network [--quick] [--mpi openmpi|mpich] [--mpirun COMMAND] [--pattern "
-     "STORE]\n"
-     "                    [-o FILE.xml]",
+     "       pmodel probe --network [--quick] [--mpi openmpi|mpich|simgrid] [--mpirun COMMAND]\n"
+     "                    [--pattern STORE | --trace FILE | --peak] [--hosts N] [-o FILE.xml]",
      "measure this machine, and describe it as a machine file", pm_cmd_probe},
     {"doctor", "[--format table|json|csv] [--wide]",
      "what of pmodel works on this system, and how to mend the rest", pm_cmd_doctor},

@@ -10,6 +10,7 @@
 #include "core/store/store.h"
 #include "fit/query/query.h"
 #include "machines/probe/network/network.h"
+#include "sched/replay/replay.h"
 
 /* More sizes than the measuring program takes are not asked for. */
 enum { MOST_SIZES = 48 };
@@ -48,6 +49,24 @@ static bool read_sizes(const char *store_path, struct sizes *sizes, struct pm_er
     return ok;
 }
 
+/* Those of all ranks' own messages, and how they are sent. */
+static bool read_sizes_of_trace(const char *path, struct sizes *sizes, struct pm_error *err) {
+    struct pm_actions actions = {0};
+    bool ok = pm_actions_read(path, &actions, err);
+    for (size_t r = 0; ok && r < actions.n_ranks; r++) {
+        const struct pm_rank_actions *rank = &actions.ranks[r];
+        for (size_t i = 0; i < rank->n_actions; i++) {
+            const struct pm_action *action = &rank->actions[i];
+            if (action->kind != PM_ACTION_SEND && action->kind != PM_ACTION_ISEND)
+                continue;
+            *PM_PUSH(sizes, list) = action->bytes;
+            ++*(action->kind == PM_ACTION_ISEND ? &sizes->at_once : &sizes->apart);
+        }
+    }
+    pm_actions_free(&actions);
+    return ok;
+}
+
 /* And those between which all lie, by fours, or by sixty-fours. */
 static void add_usual_sizes(struct sizes *sizes, bool quick) {
     for (uint64_t bytes = 1; bytes <= 4 << 20; bytes *= quick ? 64 : 4)
@@ -76,18 +95,26 @@ bool pm_probe_network(const struct pm_probe_network_request *request, FILE *to,
                 "lib/pmodel/%s is not there: install the MPI library with its compiler (on Debian "
                 "libopenmpi-dev or libmpich-dev), and then `make` again",
                 name);
-    ok = ok && (!request->store_path || read_sizes(request->store_path, &sizes, err));
+    if (ok && request->store_path)
+        ok = read_sizes(request->store_path, &sizes, err);
+    else if (ok && request->trace)
+        ok = read_sizes_of_trace(request->trace, &sizes, err);
     if (ok) {
         add_usual_sizes(&sizes, request->quick);
         ok = pm_network_measure(command, program, sizes.list, sizes.n_list, &probe, err);
     }
     if (ok) {
+        bool of_program = request->store_path || request->trace;
         bool at_once = sizes.at_once > sizes.apart;
         char *what = pm_sprintf("%s%s", library,
-                                !request->store_path ? ", messages to and fro"
-                                : at_once            ? ", sizes of a program, both ways at once"
-                                                     : ", sizes of a program, to and fro");
-        pm_network_write(to, &probe, at_once ? PM_NETWORK_EXCHANGE : PM_NETWORK_PINGPONG, what);
+                                request->peak ? ", peak of messages to and fro"
+                                : !of_program ? ", messages to and fro"
+                                : at_once     ? ", sizes of a program, all at once"
+                                              : ", sizes of a program, to and fro");
+        const struct pm_network_platform platform = {at_once ? PM_NETWORK_EXCHANGE
+                                                             : PM_NETWORK_PINGPONG,
+                                                     request->peak, request->n_hosts, what};
+        pm_network_write(to, &probe, &platform);
         free(what);
     }
     pm_network_probe_free(&probe);

@@ -8,10 +8,14 @@
 #include "core/base/base.h"
 
 struct pm_probe_network_request {
-    const char *library;    /* "openmpi", "mpich"; NULL: the first */
-    const char *command;    /* that starts two ranks; NULL: the library's mpirun */
-    const char *store_path; /* whose sizes and pattern; NULL: a ping-pong at usual sizes */
-    bool quick;             /* a third of the usual sizes */
+    const char *library; /* "openmpi", "mpich", "simgrid"; NULL: the first */
+    const char *command; /* that starts ranks, two or more; NULL: two by the library's mpirun */
+    /* A store, or a trace of smpirun, whose sizes and pattern; both NULL: usual sizes, to and fro.
+     */
+    const char *store_path, *trace;
+    unsigned n_hosts; /* of the platform, with a core each; 0: one with all cores */
+    bool peak;        /* one latency and one bandwidth */
+    bool quick;       /* a third of the usual sizes */
 };
 /* Measures, and writes the platform. */
 bool pm_probe_network(const struct pm_probe_network_request *request, FILE *to,

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -88,6 +89,19 @@ static int probe_network(const struct pm_probe_network_request *request, struct 
     return ok ? PM_EXIT_OK : pm_complain(&err);
 }
 
+/* What contradicts itself or is missing; NULL: nothing. */
+static const char *find_mistake(const struct pm_probe_network_request *request, bool network) {
+    bool of_program = request->store_path || request->trace;
+    if (!network &&
+        (request->library || request->command || of_program || request->peak || request->n_hosts))
+        return "--mpi, --mpirun, --pattern, --trace, --peak and --hosts are of --network";
+    if ((request->store_path && request->trace) || (request->peak && of_program))
+        return "--pattern STORE, --trace FILE and --peak are three ways to measure: take one";
+    if (request->library && strcmp(request->library, "simgrid") == 0 && !request->command)
+        return "name the network that is simulated: --mpirun 'smpirun -np 2 -platform FILE.xml …'";
+    return NULL;
+}
+
 int pm_cmd_probe(int argc, char **argv) {
     struct output output = {0};
     struct pm_probe_network_request of_network = {0};
@@ -99,15 +113,18 @@ int pm_cmd_probe(int argc, char **argv) {
         PM_OPTION_TEXT("mpi", 0, &of_network.library),
         PM_OPTION_TEXT("mpirun", 0, &of_network.command),
         PM_OPTION_TEXT("pattern", 0, &of_network.store_path),
+        PM_OPTION_TEXT("trace", 0, &of_network.trace),
+        PM_OPTION_FLAG("peak", 0, &of_network.peak),
+        PM_OPTION_VALUE("hosts", 0, pm_read_count, &of_network.n_hosts),
         {0},
     };
     struct pm_command_line line = {.command = "probe", .options = options};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments)
         status = pm_usage_error("probe", "unexpected argument \"%s\"", line.arguments[0]);
-    else if (status == 0 && !network &&
-             (of_network.library || of_network.command || of_network.store_path))
-        status = pm_usage_error("probe", "--mpi, --mpirun and --pattern are of --network");
+    const char *mistake = status == 0 ? find_mistake(&of_network, network) : NULL;
+    if (mistake)
+        status = pm_usage_error("probe", "%s", mistake);
     if (status)
         return status;
     of_network.quick = quick;

@@ -14,6 +14,7 @@ struct pm_replay_options {
     struct pm_machine_list on, against;
     struct pm_predict_options predict;
     struct pm_report_options show;
+    double ratio; /* computation is so many times as fast; 0: as it is */
     bool interpolate, svg;
 };
 

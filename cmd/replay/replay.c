@@ -78,12 +78,18 @@ static bool add_interval(struct pm_replaying *r, struct pm_error *err) {
     return err->kind == PM_ERROR_NONE;
 }
 
+/* What the other machine computes, so many times as fast.  NAN: not known, or with a sentence. */
+static double seconds_by_ratio(const struct pm_replaying *r, double ratio, struct pm_error *err) {
+    return isnan(ratio) ? NAN : seconds_with(r, ratio / r->report.ratio.predicted, 1, 1, err);
+}
+
 static bool add_ratio(struct pm_replaying *r, struct pm_error *err) {
     struct pm_processor_ratio *ratio = &r->report.ratio;
     if (!ratio->other)
         return true;
-    ratio->peak_seconds = seconds_with(r, ratio->peak / ratio->convolved, 1, 1, err);
-    return !isnan(ratio->peak_seconds);
+    ratio->convolved_seconds = seconds_by_ratio(r, ratio->convolved, err);
+    ratio->peak_seconds = seconds_by_ratio(r, ratio->peak, err);
+    return err->kind == PM_ERROR_NONE;
 }
 
 static bool replay(struct pm_replaying *r, struct pm_error *err) {
@@ -99,6 +105,18 @@ bool pm_replay_prepare(struct pm_replaying *r, struct pm_error *err) {
     return (r->platform = find_platform(r->request->platform, err)) != NULL;
 }
 
+/* As DIMEMAS takes the ratio of two processors: what is between messages gets shorter. */
+static void apply_ratio(struct pm_replaying *r) {
+    double ratio = r->request->ratio;
+    r->report.faster = ratio > 0 ? ratio : 1;
+    if (!(ratio > 0))
+        return;
+    pm_actions_scale_work(&r->actions, 1 / ratio);
+    *PM_PUSH(&r->report, notes) =
+        pm_sprintf("Computation is %.4g times as fast as %s: --ratio.", ratio,
+                   r->request->trace ? "in the trace" : "predicted");
+}
+
 static bool make_and_print(struct pm_replaying *r, struct pm_error *err) {
     const struct pm_replay_options *request = r->request;
     if (!pm_replay_prepare(r, err))
@@ -109,6 +127,7 @@ static bool make_and_print(struct pm_replaying *r, struct pm_error *err) {
     if (!(request->trace ? pm_actions_read(request->trace, &r->actions, err)
                          : pm_actions_of_store(r, err)))
         return false;
+    apply_ratio(r);
     if (request->write && !pm_actions_write(&r->actions, request->write, err))
         return false;
     if (!replay(r, err))
@@ -149,7 +168,19 @@ static const char *find_mistake(const struct pm_replay_options *request, size_t 
         return "--against is of a store: a trace knows no machine";
     if (request->against.n_machines > 1)
         return "--against takes one machine";
+    if (request->against.n_machines && request->ratio > 0)
+        return "--against finds the ratio that --ratio gives by hand: take one of them";
     return NULL;
+}
+
+static int read_ratio(const struct pm_option_use *use) {
+    char *end;
+    double ratio = strtod(use->value, &end);
+    if (end == use->value || *end || !(ratio > 0 && isfinite(ratio)))
+        return pm_usage_error(use->command, "--ratio takes a number above 0, not \"%s\"",
+                              use->value);
+    *(double *)use->to = ratio;
+    return 0;
 }
 
 int pm_cmd_replay(int argc, char **argv) {
@@ -167,6 +198,7 @@ int pm_cmd_replay(int argc, char **argv) {
         PM_OPTION_TEXT("trace", 0, &request.trace),
         PM_OPTION_TEXT("write", 0, &request.write),
         PM_OPTION_TEXT("grid", 0, &request.grid),
+        PM_OPTION_VALUE("ratio", 0, read_ratio, &request.ratio),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
         PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),

@@ -111,13 +111,9 @@ static struct pm_rank_grid read_grid(char *text) {
 
 /* Makes all computation add up to what is predicted for all ranks together. */
 static void scale_computation(struct pm_actions *actions, double seconds) {
-    double sum = 0;
-    for (size_t r = 0; r < actions->n_ranks; r++)
-        for (size_t i = 0; i < actions->ranks[r].n_actions; i++)
-            sum += actions->ranks[r].actions[i].work;
-    for (size_t r = 0; sum > 0 && r < actions->n_ranks; r++)
-        for (size_t i = 0; i < actions->ranks[r].n_actions; i++)
-            actions->ranks[r].actions[i].work *= seconds / sum;
+    double sum = pm_actions_work(actions);
+    if (sum > 0)
+        pm_actions_scale_work(actions, seconds / sum);
 }
 
 /* Fills RUNS with those that sizes which never ran can be made from. */
@@ -216,28 +212,48 @@ static void add_notes(struct pm_replaying *r, const struct sources *s) {
                                (unsigned long long)s->came.n_averaged));
 }
 
-static double peak_rate(const struct pm_machine *machine) {
+/* What a machine reaches at most, and what its signature convolved with the program says: the
+   paper's (1).  NAN: the machine's file does not say, or not enough was measured. */
+struct rates {
+    double peak, metasim_number;
+};
+
+static struct rates find_rates(const struct pm_predicted *predicted,
+                               const struct pm_machine *machine) {
     struct pm_signature signature;
     struct pm_roofs roofs;
+    struct pm_program_parts parts = {0};
+    struct pm_convolution convolution = {0};
     struct pm_error err = {0};
+    struct rates rates = {NAN, NAN};
     if (!pm_signature_make(machine, &signature, &err))
-        return NAN;
+        return rates;
     pm_roofs_of(&signature, &roofs);
-    double rate = roofs.flops_per_second;
+    if (roofs.flops_per_second > 0)
+        rates.peak = roofs.flops_per_second;
+    if (pm_parts_of_scopes(predicted->program.structure, predicted->found.profile, &signature,
+                           &parts, &err) &&
+        pm_convolve(&signature, &parts, &convolution, &err))
+        rates.metasim_number = convolution.metasim_number;
+    pm_convolution_free(&convolution);
+    pm_program_parts_free(&parts);
     pm_roofs_free(&roofs);
     pm_signature_free(&signature);
-    return rate;
+    return rates;
 }
 
 /* predictions[0] is on the machine, [1] on the one that it is compared with. */
 static void set_ratio(struct pm_replaying *r, const struct pm_predicted *predicted) {
     if (predicted->n_predictions < 2)
         return;
+    const struct rates of = find_rates(predicted, r->request->on.machines[0]);
+    const struct rates other = find_rates(predicted, r->request->against.machines[0]);
     r->other = pm_strdup(predicted->predictions[1]->machine_title);
     r->report.ratio = (struct pm_processor_ratio){
         .other = r->other,
-        .convolved = predicted->predictions[1]->seconds / predicted->predictions[0]->seconds,
-        .peak = peak_rate(r->request->on.machines[0]) / peak_rate(r->request->against.machines[0]),
+        .predicted = predicted->predictions[1]->seconds / predicted->predictions[0]->seconds,
+        .convolved = of.metasim_number / other.metasim_number,
+        .peak = of.peak / other.peak,
     };
 }
 

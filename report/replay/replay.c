@@ -143,9 +143,11 @@ static void print_ratio(FILE *out, const struct pm_processor_ratio *ratio,
         return;
     fputc('\n', out);
     pm_print_line(out, options,
-                  "processor ratio to %s: %s by predicted times, %s by peak rates; by these the "
-                  "parallel time would be %s",
-                  ratio->other, pm_rate_text(ratio->convolved).text, pm_rate_text(ratio->peak).text,
+                  "processor ratio to %s: %s by predicted times; %s by MetaSim numbers, and then "
+                  "the parallel time would be %s; %s by peak rates, and then it would be %s",
+                  ratio->other, pm_rate_text(ratio->predicted).text,
+                  pm_rate_text(ratio->convolved).text,
+                  pm_seconds_text(ratio->convolved_seconds).text, pm_rate_text(ratio->peak).text,
                   pm_seconds_text(ratio->peak_seconds).text);
 }
 
@@ -178,8 +180,10 @@ static void print_table(FILE *out, const struct pm_replay_report *report, const 
 static json_t *ratio_json(const struct pm_processor_ratio *ratio) {
     json_t *object = json_object();
     json_object_set_new(object, "other", pm_json_text(ratio->other));
+    json_object_set_new(object, "predicted", pm_json_number(ratio->predicted));
     json_object_set_new(object, "convolved", pm_json_number(ratio->convolved));
     json_object_set_new(object, "peak", pm_json_number(ratio->peak));
+    json_object_set_new(object, "seconds_by_convolved", pm_json_number(ratio->convolved_seconds));
     json_object_set_new(object, "seconds_by_peak", pm_json_number(ratio->peak_seconds));
     return object;
 }
@@ -191,6 +195,7 @@ static void print_json(FILE *out, const struct pm_replay_report *report, const s
     json_object_set_new(document, "machine", pm_json_text(report->machine));
     json_object_set_new(document, "platform", pm_json_text(report->platform));
     json_object_set_new(document, "simulated", json_true());
+    json_object_set_new(document, "ratio", pm_json_number(report->faster));
     json_object_set_new(document, "seconds", pm_json_number(report->seconds.estimate));
     json_object_set_new(document, "low_seconds", pm_json_number(report->seconds.low));
     json_object_set_new(document, "high_seconds", pm_json_number(report->seconds.high));

@@ -18,9 +18,11 @@ struct pm_what_if {
 /* What the paper feeds to its network simulator: how much faster the machine computes than another
    one. */
 struct pm_processor_ratio {
-    const char *other;      /* title of the other machine; NULL: not asked for */
-    double convolved, peak; /* by predicted times; by peak rates */
-    double peak_seconds;    /* the parallel time, had the peak rates been right */
+    const char *other;                 /* title of the other machine; NULL: not asked for */
+    double predicted, convolved, peak; /* by predicted times, by the paper's MetaSim numbers, by
+                                          peak rates; NAN: not known */
+    /* The parallel time if what the other machine is predicted to compute is divided by these. */
+    double convolved_seconds, peak_seconds;
 };
 
 struct pm_replay_report {
@@ -34,6 +36,7 @@ struct pm_replay_report {
     double level;               /* probability of the interval */
     PM_ARRAY(struct pm_what_if, what_ifs);
     struct pm_processor_ratio ratio;
+    double faster;           /* computation is so many times as fast, by hand; 1: as it is */
     PM_ARRAY(char *, notes); /* owned */
 };
 

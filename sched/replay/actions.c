@@ -45,6 +45,20 @@ uint64_t pm_actions_count(const struct pm_actions *actions) {
     return n;
 }
 
+double pm_actions_work(const struct pm_actions *actions) {
+    double work = 0;
+    for (size_t r = 0; r < actions->n_ranks; r++)
+        for (size_t i = 0; i < actions->ranks[r].n_actions; i++)
+            work += actions->ranks[r].actions[i].work;
+    return work;
+}
+
+void pm_actions_scale_work(struct pm_actions *actions, double factor) {
+    for (size_t r = 0; r < actions->n_ranks; r++)
+        for (size_t i = 0; i < actions->ranks[r].n_actions; i++)
+            actions->ranks[r].actions[i].work *= factor;
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static int by_channel(const void *left, const void *right) {

@@ -89,6 +89,9 @@ void pm_actions_free(struct pm_actions *actions); /* what it owns */
 /* The number of LABEL, which is added if it is not there. */
 uint32_t pm_actions_label(struct pm_actions *actions, const char *label);
 uint64_t pm_actions_count(const struct pm_actions *actions);
+/* What all of them compute together, and the same so many times as long. */
+double pm_actions_work(const struct pm_actions *actions);
+void pm_actions_scale_work(struct pm_actions *actions, double factor);
 
 /* Reads the trace that `smpirun -trace-ti` wrote at PATH: a list of the ranks' files.  What ranks
    send to MPI_PROC_NULL, which SimGrid's replay does not take, is left out.  Errors: a file that is

@@ -47,7 +47,19 @@ check "its computation is the prediction's" sh -c '[ "$(jq "[.ranks[].computatio
     "$(pmodel report cg.pmdb -m sapphire-rapids --format json | jq ".predictions[0].seconds * 1e6 | round")" ]'
 check "the rank with less to do waits" jq -e '.ranks[0].waiting_seconds > 3 * .ranks[1].waiting_seconds' run.json
 check "all of it is placed by intervals" sh -c '! grep -q "shared out evenly" run.json'
-check "processor ratios are there" jq -e '.processor_ratio | .convolved > 0 and .peak > 0 and .seconds_by_peak > 0' run.json
+check "processor ratios are there" jq -e '.processor_ratio | .predicted > 0 and .convolved > 0 and .seconds_by_convolved > 0 and
+    .peak > 0 and .seconds_by_peak > 0' run.json
+# What the other machine takes, and then so many times as fast, is what a ratio by hand makes of it.
+ratio=$(jq -r .processor_ratio.convolved run.json)
+check "the other machine by its MetaSim number" sh -c "pmodel replay cg.pmdb -m icelake-sp --platform smp-node --ratio $ratio --format json >by_hand.json"
+near "is the ratio by hand" "$(jq .seconds by_hand.json)" "$(jq .processor_ratio.seconds_by_convolved run.json)" 0.5
+near "the ratio is that of pmodel convolve" "$ratio" "$(pmodel convolve cg.pmdb --by-loops -m icelake-sp,sapphire-rapids -P N=12,p=2 --format json |
+    jq '.machines[1].metasim_ratio')" 0.1
+check "computation of a trace is so many times as fast" sh -c 'pmodel replay --trace cg.trace --platform switch-10g --ratio 4 --format json >faster.json &&
+    jq -e --slurpfile as_it_was cg.json "def work: [.ranks[].computation_seconds] | add; .ratio == 4 and
+        (4 * work / (\$as_it_was[0] | work) - 1 | fabs < 0.001)" faster.json'
+expect_error "a ratio that is none" 2 '--ratio takes a number above 0, not "0"' pmodel replay --trace cg.trace --platform switch-10g --ratio 0
+expect_error "two ratios" 2 'take one of them' pmodel replay cg.pmdb -m zen4 --platform smp-node --against zen5 --ratio 2
 check "time has an interval" jq -e '.low_seconds < .seconds and .seconds < .high_seconds' run.json
 mkdir written
 check "its traces are left for SimGrid" sh -c 'pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node --write written >log &&
@@ -122,6 +134,21 @@ for bytes in 8 1024 65536 1048576; do
         "$(pmodel replay --trace one/list --platform ./known.xml --format json | jq .seconds)" \
         "$(awk -v b=$bytes '$1 == "pingpong" && $2 == b { print $3 }' points)" 1
 done
+# The same as a cluster; and as the peak has them, 1 MiB in 200 us.
+check "hosts of one core" pmodel probe --network --mpirun 'cat points; :' --hosts 2 -o hosts.xml
+check "the peak of a network" pmodel probe --network --mpirun 'cat points; :' --peak -o peak.xml
+seconds_of() { pmodel replay --trace one/list --platform "$1" --format json | jq .seconds; }
+near "a message between hosts takes what was measured" "$(seconds_of ./hosts.xml)" 2e-4 1
+printf '%s\n' '0 init' '0 send 1 1 65536' '0 finalize' >one/0
+printf '%s\n' '1 init' '1 recv 0 1 65536' '1 finalize' >one/1
+near "a message takes latency and peak bandwidth" "$(seconds_of ./peak.xml)" "$(awk 'BEGIN { print 2e-6 + 65536 / 1048576 * 2e-4 }')" 1
+# Ranks of a network that is simulated: in a chain those between others share their links.
+simulated="smpirun -np 3 -platform $networks/switch-10g.xml -hostfile hosts --cfg=smpi/simulate-computation:no"
+check "a simulated network is probed" pmodel probe --network --quick --mpi simgrid --mpirun "$simulated" --trace cg.trace --hosts 3 -o chain.xml
+check "a rank between two others has half the bandwidth" sh -c 'awk "\$1 == 262144 { exit !(\$3 > 1.8 * \$2) }" chain.xml'
+expect_error "a simulated network without a name" 2 'name the network that is simulated' pmodel probe --network --mpi simgrid
+expect_error "two patterns" 2 'take one' pmodel probe --network --peak --trace cg.trace
+expect_error "a network's option without one" 2 'are of --network' pmodel probe --hosts 4
 check "this machine's network is probed" pmodel probe --network --quick --pattern cg.pmdb -o here.xml
 check "and a run replayed on it" pmodel replay cg.pmdb -m sapphire-rapids --platform here.xml
 expect_error "a launcher that fails" 2 "ended with status 3" pmodel probe --network --mpirun 'exit 3; :' -o never.xml

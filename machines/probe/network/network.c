@@ -1,4 +1,4 @@
-/* Messages between two ranks: starts the program that measures, and writes the platform. */
+/* Messages between ranks: starts the program that measures, and writes the platform. */
 #include "machines/probe/network/network.h"
 
 #include <errno.h>
@@ -100,14 +100,42 @@ static struct range range_at(const struct pm_network_probe *probe, enum pm_netwo
     return range;
 }
 
+/* One host, or a cluster whose backbone is all that messages see: each gets the whole of it, as
+   SimGrid's FATPIPE has it (which it takes for backbones, not for the links of hosts). */
+#define HOST_LINKS 1e3 /* times its bandwidth: hold nothing up */
+
+static void write_hosts(FILE *to, const struct pm_network_probe *probe, unsigned n_hosts,
+                        double latency, double bandwidth) {
+    if (n_hosts)
+        fprintf(to,
+                "  <cluster id=\"hosts\" prefix=\"node-\" suffix=\"\" radical=\"0-%u\" "
+                "speed=\"1Gf\" core=\"1\" bw=\"%.9gBps\" lat=\"0s\" bb_bw=\"%.9gBps\" "
+                "bb_lat=\"%.9gs\" bb_sharing_policy=\"FATPIPE\"/>\n",
+                n_hosts - 1, HOST_LINKS * bandwidth, bandwidth, latency);
+    else
+        fprintf(to,
+                "  <zone id=\"node\" routing=\"Full\">\n"
+                "    <host id=\"node-0\" speed=\"1Gf\" core=\"%u\"/>\n"
+                "    <link id=\"messages\" bandwidth=\"%.9gBps\" latency=\"%.9gs\" "
+                "sharing_policy=\"FATPIPE\"/>\n"
+                "    <route src=\"node-0\" dst=\"node-0\"><link_ctn id=\"messages\"/></route>\n"
+                "  </zone>\n",
+                probe->n_cores, bandwidth, latency);
+}
+
 void pm_network_write(FILE *to, const struct pm_network_probe *probe,
-                      enum pm_network_pattern pattern, const char *name) {
+                      const struct pm_network_platform *platform) {
+    enum pm_network_pattern pattern = platform->pattern;
     double latency = probe->points[0].seconds[pattern], bandwidth = 0;
     for (size_t i = 0; i < probe->n_points; i++)
         bandwidth =
             fmax(bandwidth, (double)probe->points[i].bytes / probe->points[i].seconds[pattern]);
     char *latencies = NULL, *bandwidths = NULL;
-    for (size_t i = 0; i < probe->n_points; i++) {
+    if (platform->is_peak) {
+        latencies = pm_strdup("0:1");
+        bandwidths = pm_strdup("0:1");
+    }
+    for (size_t i = 0; !platform->is_peak && i < probe->n_points; i++) {
         struct range range = range_at(probe, pattern, i, latency);
         pm_append(&latencies, "%s%" PRIu64 ":%.6g", i ? ";" : "", range.from,
                   range.constant / latency);
@@ -117,9 +145,9 @@ void pm_network_write(FILE *to, const struct pm_network_probe *probe,
     fprintf(to,
             "<?xml version='1.0'?>\n"
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-            "<!-- Measured between two ranks by `pmodel probe` with its option network: %s.\n\n"
+            "<!-- Measured between ranks by `pmodel probe` with its option network: %s.\n\n"
             "     Seconds of a message, by bytes: to and fro; both ways at once.\n",
-            name);
+            platform->name);
     for (size_t i = 0; i < probe->n_points; i++)
         fprintf(to, "     %9" PRIu64 "  %.4g  %.4g\n", probe->points[i].bytes,
                 probe->points[i].seconds[PM_NETWORK_PINGPONG],
@@ -140,16 +168,10 @@ void pm_network_write(FILE *to, const struct pm_network_probe *probe,
             "    <prop id=\"smpi/alltoall\" value=\"ring\"/>\n"
             "    <prop id=\"smpi/gather\" value=\"ompi_binomial\"/>\n"
             "    <prop id=\"smpi/scatter\" value=\"ompi_binomial\"/>\n"
-            "  </config>\n"
-            "  <zone id=\"node\" routing=\"Full\">\n"
-            "    <host id=\"node-0\" speed=\"1Gf\" core=\"%u\"/>\n"
-            "    <link id=\"messages\" bandwidth=\"%.9gBps\" latency=\"%.9gs\" "
-            "sharing_policy=\"FATPIPE\"/>\n"
-            "    <route src=\"node-0\" dst=\"node-0\"><link_ctn id=\"messages\"/></route>\n"
-            "  </zone>\n"
-            "</platform>\n",
-            probe->eager_bytes, latencies, bandwidths, probe->eager_bytes + 1, probe->n_cores,
-            bandwidth, latency);
+            "  </config>\n",
+            probe->eager_bytes, latencies, bandwidths, probe->eager_bytes + 1);
+    write_hosts(to, probe, platform->n_hosts, latency, bandwidth);
+    fputs("</platform>\n", to);
     free(bandwidths);
     free(latencies);
 }

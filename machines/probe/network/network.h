@@ -1,4 +1,4 @@
-/* What messages between two ranks of MPI take on this machine, as a platform for `pmodel replay`.
+/* What messages between ranks of MPI take on this machine, as a platform for `pmodel replay`.
 
    Snavely, Wolter and Carrington (2001) found the bandwidth of a simple ping-pong not enough
    (section 8.2, Figures 7 and 8): it hangs on the sizes of messages and on the pattern in which
@@ -28,19 +28,25 @@ struct pm_network_probe {
     unsigned n_cores; /* of this machine */
 };
 
-/* Starts `COMMAND PROGRAM SIZES…`, where COMMAND starts two ranks ("mpirun -np 2") and PROGRAM is
-   pmodel-pingpong (pingpong.c); N sizes, 0: its own. */
+/* Starts `COMMAND PROGRAM SIZES…`, where COMMAND starts two ranks or more ("mpirun -np 2"), PROGRAM
+   is pmodel-pingpong (pingpong.c); N sizes, 0: its own. */
 bool pm_network_measure(const char *command, const char *program, const uint64_t *sizes, size_t n,
                         struct pm_network_probe *probe, struct pm_error *err);
 void pm_network_probe_free(struct pm_network_probe *probe); /* what it owns */
 
-/* Writes the platform: a host with the cores of this machine, whose ranks send messages as PATTERN
-   has them.  NAME: what was measured, for a comment.
+struct pm_network_platform {
+    enum pm_network_pattern pattern;
+    bool is_peak;     /* latency of the smallest message and largest bandwidth, at all sizes */
+    unsigned n_hosts; /* of a core each; 0: one with the cores of this machine */
+    const char *name; /* what was measured, for a comment */
+};
+
+/* Writes the platform, on which messages do not disturb each other: what they do is in the times.
 
        seconds (n) = latency · latency factor + n / (bandwidth · bandwidth factor)
 
    with factors for each range of sizes, so that the seconds at all measured sizes come out. */
 void pm_network_write(FILE *to, const struct pm_network_probe *probe,
-                      enum pm_network_pattern pattern, const char *name);
+                      const struct pm_network_platform *platform);
 
 #endif

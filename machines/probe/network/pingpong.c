@@ -1,13 +1,15 @@
-/* Two ranks of MPI send messages to and fro: how long one of each size takes.  `pmodel probe
-   --network` starts it, built with each MPI library.
+/* Ranks of MPI send messages: how long one of each size takes.  `pmodel probe --network` starts it,
+   built with each MPI library.  To and fro between the first two; and in a chain, each rank with
+   both its neighbours at once, so that links which several of them use are shared as in a program
+   that exchanges borders.  Of two ranks the chain is one exchange.
 
        pingpong [SIZE…]
 
-   Prints lines
-       pingpong BYTES SECONDS    from the begin of a send to the end of the receive, half of there
-   and back exchange BYTES SECONDS    both send at once, without blocking, and wait for both
-   messages eager BYTES 0             the largest of the sizes that is sent without waiting for the
-   receiver Each time is the least median of three series: what disturbs one makes it longer. */
+   Prints lines of a word, bytes and seconds:
+   - pingpong: from the begin of a send to the end of the receive, half of there and back;
+   - exchange: all send at once, without blocking, and wait for their messages;
+   - eager, with 0 seconds: the largest of the sizes that is sent without waiting for the receiver.
+   Each time is the least median of three series: what disturbs one makes it longer. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,32 +22,42 @@ static const double BATCH_SECONDS = 1e-3;
 static const double LATE_SECONDS = 20e-3;
 
 static int rank;
-static char *to_send, *to_receive;
+static int processes;
+static char *to_send, *to_receive[2]; /* from the one before and the one behind */
 
 static void ping(int bytes) {
     if (rank == 0) {
         MPI_Send(to_send, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
-        MPI_Recv(to_receive, bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
-        MPI_Recv(to_receive, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(to_receive[1], bytes, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (rank == 1) {
+        MPI_Recv(to_receive[0], bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Send(to_send, bytes, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
     }
 }
 
-static void swap(int bytes) {
-    MPI_Request requests[2];
-    MPI_Status statuses[2];
-    MPI_Irecv(to_receive, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, &requests[0]);
-    MPI_Isend(to_send, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, &requests[1]);
-    MPI_Waitall(2, requests, statuses);
+static void exchange(int bytes) {
+    MPI_Request requests[4];
+    MPI_Status statuses[4];
+    int n = 0;
+    for (int side = 0; side < 2; side++) {
+        int neighbour = rank + (side ? 1 : -1);
+        if (neighbour < 0 || neighbour >= processes)
+            continue;
+        MPI_Irecv(to_receive[side], bytes, MPI_BYTE, neighbour, 1, MPI_COMM_WORLD, &requests[n++]);
+        MPI_Isend(to_send, bytes, MPI_BYTE, neighbour, 1, MPI_COMM_WORLD, &requests[n++]);
+    }
+    MPI_Waitall(n, requests, statuses);
 }
 
+/* Of the rank that takes longest. */
 static double time_of(void (*step)(int), int bytes, int times) {
     MPI_Barrier(MPI_COMM_WORLD);
     double begin = MPI_Wtime();
     for (int i = 0; i < times; i++)
         step(bytes);
-    return (MPI_Wtime() - begin) / times;
+    double own = (MPI_Wtime() - begin) / times, longest;
+    MPI_Allreduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return longest;
 }
 
 static int by_value(const void *left, const void *right) {
@@ -53,11 +65,10 @@ static int by_value(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* Seconds of a step; ranks agree on how many make a batch. */
+/* Seconds of a step; ranks agree on how many make a batch, because they agree on the time. */
 static double measure(void (*step)(int), int bytes) {
     double best = 0, first = time_of(step, bytes, 4);
     int times = (int)(BATCH_SECONDS / first) + 1;
-    MPI_Bcast(&times, 1, MPI_INT, 0, MPI_COMM_WORLD);
     for (int series = 0; series < SERIES; series++) {
         double batches[BATCHES];
         for (int i = 0; i < BATCHES; i++)
@@ -77,17 +88,17 @@ static int is_eager(int bytes) {
         double begin = MPI_Wtime();
         MPI_Send(to_send, bytes, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
         eager = MPI_Wtime() - begin < LATE_SECONDS / 10;
-    } else {
+    } else if (rank == 1) {
         struct timespec late = {0, (long)(LATE_SECONDS * 1e9)};
         nanosleep(&late, NULL);
-        MPI_Recv(to_receive, bytes, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(to_receive[0], bytes, MPI_BYTE, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     MPI_Bcast(&eager, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return eager;
 }
 
 int main(int argc, char **argv) {
-    int processes, sizes[MOST_SIZES], n = 0, eager = 0;
+    int sizes[MOST_SIZES], n = 0, eager = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &processes);
@@ -96,15 +107,16 @@ int main(int argc, char **argv) {
     for (int bytes = 1; n == 0 || (argc == 1 && bytes <= 4 << 20); bytes *= 4)
         sizes[n++] = bytes;
     to_send = calloc(MOST_BYTES, 1);
-    to_receive = calloc(MOST_BYTES, 1);
-    if (processes != 2 || !to_send || !to_receive) {
+    to_receive[0] = calloc(MOST_BYTES, 1);
+    to_receive[1] = calloc(MOST_BYTES, 1);
+    if (processes < 2 || !to_send || !to_receive[0] || !to_receive[1]) {
         fprintf(stderr, "pingpong: needs two ranks, and memory for them\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (int i = 0; i < n; i++) {
         if (sizes[i] < 0 || sizes[i] > MOST_BYTES)
             continue;
-        double to_and_fro = measure(ping, sizes[i]), both = measure(swap, sizes[i]);
+        double to_and_fro = measure(ping, sizes[i]), both = measure(exchange, sizes[i]);
         if (is_eager(sizes[i]) && sizes[i] > eager)
             eager = sizes[i];
         if (rank == 0)
@@ -113,7 +125,8 @@ int main(int argc, char **argv) {
     }
     if (rank == 0)
         printf("eager %d 0\n", eager);
-    free(to_receive);
+    free(to_receive[1]);
+    free(to_receive[0]);
     free(to_send);
     MPI_Finalize();
     return 0;
