@@ -27,6 +27,7 @@ struct hot_region {
     uint32_t region;
     double cycles;
     double cycles_alone; /* as cycles_of_region has them, whatever else was asked for */
+    double *executions;  /* of the machine's rows of costs; owned */
 };
 
 struct doubting {
@@ -60,11 +61,13 @@ static void find_hot_regions(struct doubting *d) {
     }
 }
 
+/* KNOWN: of TARGET, or NULL. */
 static double cycles_of_region(const struct doubting *d, const struct pm_target_machine *target,
-                               uint32_t region) {
+                               struct pm_known_paths *known, uint32_t region) {
     struct pm_region_schedule schedule;
     pm_schedule_region(&(struct pm_region_request){.frequencies = d->mapped->frequencies,
                                                    .target = target,
+                                                   .known = known,
                                                    .profile = d->mapped->profile,
                                                    .region = region,
                                                    .entries = d->prediction->scopes[region].entries,
@@ -73,15 +76,50 @@ static double cycles_of_region(const struct doubting *d, const struct pm_target_
     return schedule.cycles;
 }
 
-/* The change of the schedule where FIGURE is a step larger. */
-static double schedule_change(const struct doubting *d, const char *figure) {
+static void look_at_hot_regions(struct doubting *d) {
+    const struct pm_mapped *mapped = d->mapped;
+    const struct pm_lists *regions = &mapped->frequencies->regions;
+    for (size_t i = 0; i < d->n_hot; i++) {
+        struct hot_region *hot = &d->hot[i];
+        hot->cycles_alone = cycles_of_region(d, mapped->target, mapped->known, hot->region);
+        hot->executions = pm_alloc(mapped->target->machine->n_costs, sizeof *hot->executions);
+        struct pm_demand demand = {.executions = hot->executions};
+        for (uint32_t k = regions->first[hot->region]; k < regions->first[hot->region + 1]; k++) {
+            uint32_t block = regions->items[k];
+            if (mapped->frequencies->blocks[block] > 0)
+                pm_demand_add_block(mapped->target, block, mapped->frequencies->blocks[block],
+                                    &demand);
+        }
+    }
+}
+
+/* Does code with such EXECUTIONS of the rows of costs take the row that SECTION of the machine file
+   is? */
+static bool row_is_used(const struct doubting *d, const double *executions, const char *section) {
+    const struct pm_machine *machine = d->mapped->target->machine;
+    for (size_t i = 0; i < machine->n_costs; i++) {
+        if (executions[i] <= 0)
+            continue;
+        char *name = pm_cost_name(&machine->costs[i]);
+        bool is_it = strcmp(name, section) == 0;
+        free(name);
+        if (is_it)
+            return true;
+    }
+    return false;
+}
+
+/* The change of the schedule where FIGURE is a step larger.  ROW: the section of a row of costs,
+   without which a region stays as it is; NULL: it is any other figure. */
+static double schedule_change(const struct doubting *d, const char *figure, const char *row) {
     struct pm_machine *scaled = pm_machine_scaled(d->mapped->target->machine, figure, 1 + step);
     double change = 0;
     if (!scaled)
         return 0;
     struct pm_target_machine target = pm_target_of(d->mapped->frequencies->structure, scaled);
     for (size_t i = 0; i < d->n_hot; i++)
-        change += cycles_of_region(d, &target, d->hot[i].region) - d->hot[i].cycles_alone;
+        if (!row || row_is_used(d, d->hot[i].executions, row))
+            change += cycles_of_region(d, &target, NULL, d->hot[i].region) - d->hot[i].cycles_alone;
     pm_machine_scaled_free(scaled);
     return change;
 }
@@ -122,20 +160,6 @@ static double level_change(const struct doubting *d, size_t l, const char *field
 
 /* ---- one figure ------------------------------------------------------------------------------ */
 
-static bool row_is_used(const struct doubting *d, const char *section) {
-    const struct pm_machine *machine = d->mapped->target->machine;
-    for (size_t i = 0; i < machine->n_costs; i++) {
-        if (d->mapped->executions[i] <= 0)
-            continue;
-        char *name = pm_cost_name(&machine->costs[i]);
-        bool is_it = strcmp(name, section) == 0;
-        free(name);
-        if (is_it)
-            return true;
-    }
-    return false;
-}
-
 /* The change of the time's cycles where a figure outside sections is a step larger. */
 static double root_change(const struct doubting *d, const char *name) {
     static const char *const scheduled[] = {
@@ -148,7 +172,7 @@ static double root_change(const struct doubting *d, const char *name) {
     if (strcmp(name, "page_fault") == 0)
         return step * d->prediction->scopes[0].total.causes[PM_CAUSE_FIRST_TOUCHES];
     if (is_one_of(name, scheduled))
-        return schedule_change(d, name);
+        return schedule_change(d, name, NULL);
     return is_one_of(name, words) ? 0 : NAN;
 }
 
@@ -170,8 +194,10 @@ static double change_by(const struct doubting *d, const char *figure) {
     for (size_t l = 0; l < machine->n_levels; l++)
         if (strcmp(machine->levels[l].name, section) == 0)
             change = level_change(d, l, dot + 1);
-    if (row_is_used(d, section) || strncmp(section, "bypass/", 7) == 0)
-        change = schedule_change(d, figure);
+    if (strncmp(section, "bypass/", 7) == 0)
+        change = schedule_change(d, figure, NULL);
+    else if (row_is_used(d, d->mapped->executions, section))
+        change = schedule_change(d, figure, section);
     free(section);
     return change;
 }
@@ -220,8 +246,7 @@ void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *predic
     struct doubting d = {.mapped = mapped, .prediction = prediction};
     double cycles = prediction->scopes[0].total.cycles;
     find_hot_regions(&d);
-    for (size_t i = 0; i < d.n_hot; i++)
-        d.hot[i].cycles_alone = cycles_of_region(&d, mapped->target, d.hot[i].region);
+    look_at_hot_regions(&d);
     struct pm_figures figures = pm_machine_figures(mapped->target->machine);
     for (size_t i = 0; i < figures.n_figures; i++) {
         const struct pm_figure *figure = &figures.figures[i];
@@ -238,4 +263,6 @@ void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *predic
         keep(prediction, figure, relative / step);
     }
     pm_figures_free(&figures);
+    for (size_t i = 0; i < d.n_hot; i++)
+        free(d.hot[i].executions);
 }

@@ -183,9 +183,9 @@ static void add_path(struct exposing *e, const struct pm_path_step *steps, size_
     pm_crossings_of_path(request->frequencies->structure, e->profile,
                          e->machine->levels[0].block_bytes, steps, n_steps, &e->crossings);
     options.crossings = e->crossings.shares;
-    pm_schedule_path(request->target, steps, n_steps, &options, &hits);
+    pm_schedule_known_path(request->known, request->target, steps, n_steps, &options, &hits);
     options.misses = e->loads;
-    pm_schedule_path(request->target, steps, n_steps, &options, &misses);
+    pm_schedule_known_path(request->known, request->target, steps, n_steps, &options, &misses);
     e->more_cycles += executions * (fmax(0, misses.cycles - hits.cycles) + rare_cycles(e, &hits));
 }
 

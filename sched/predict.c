@@ -26,6 +26,7 @@ struct mapping {
     const struct pm_machine *machine;
     const struct pm_profile *profile;
     struct pm_target_machine target;
+    struct pm_known_paths *known; /* not owned */
     struct pm_frequencies frequencies;
     struct pm_region_schedule *schedules; /* of regions, by scope */
     struct pm_group_misses *groups;       /* by group */
@@ -35,7 +36,7 @@ struct mapping {
     double *executions;                   /* of the rows of costs, in all */
     struct pm_joined joined;
     double split_operations;
-    bool pessimistic, simple;
+    bool pessimistic, simple, without_causes;
 };
 
 static struct pm_prediction *new_prediction(const struct pm_structure *structure,
@@ -92,12 +93,13 @@ static void schedule_region(struct mapping *m, uint32_t region,
                             const struct pm_scope_prediction *scopes, double all_cycles) {
     struct pm_region_request request = {.frequencies = &m->frequencies,
                                         .target = &m->target,
+                                        .known = m->known,
                                         .profile = m->profile,
                                         .region = region,
                                         .entries = scopes[region].entries,
                                         .pessimistic = m->pessimistic};
     struct pm_region_schedule *schedule = &m->schedules[region];
-    if (all_cycles > 0) {
+    if (all_cycles > 0 && !m->without_causes) {
         request.with_causes = schedule->cycles >= share_with_causes * all_cycles;
         request.with_gains = schedule->cycles >= share_with_gains * all_cycles;
     }
@@ -222,6 +224,7 @@ static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm
     }
     pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = &m->frequencies,
                                                          .target = &m->target,
+                                                         .known = m->known,
                                                          .region = scope,
                                                          .entries = p->entries,
                                                          .pessimistic = m->pessimistic},
@@ -302,20 +305,19 @@ static bool check_inputs(const struct pm_structure *structure, const struct pm_p
     return pm_profile_is_without_memory(profile) || pm_check_block_sizes(profile, machine, err);
 }
 
-struct pm_prediction *pm_predict(const struct pm_structure *structure,
-                                 const struct pm_profile *profile, const struct pm_machine *machine,
-                                 const struct pm_predict_options *options, struct pm_error *err) {
-    const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
+/* On one core, with paths that are known. */
+static struct pm_prediction *predict_one(const struct pm_structure *structure,
+                                         const struct pm_profile *profile,
+                                         const struct pm_machine *machine,
+                                         const struct pm_predict_options *o, struct pm_error *err) {
     struct mapping m = {.structure = structure,
                         .machine = machine,
                         .profile = profile,
                         .target = pm_target_of(structure, machine),
+                        .known = o->known,
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
-                        .simple = o->time == PM_TIME_SIMPLE};
-    if (!check_inputs(structure, profile, machine, err))
-        return NULL;
-    if (profile->n_threads > 1)
-        return pm_predict_cores(structure, profile, machine, options, err);
+                        .simple = o->time == PM_TIME_SIMPLE,
+                        .without_causes = o->without_causes};
     if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
@@ -351,6 +353,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     const struct pm_mapped mapped = {.frequencies = &m.frequencies,
                                      .profile = profile,
                                      .target = &m.target,
+                                     .known = m.known,
                                      .schedules = m.schedules,
                                      .executions = m.executions,
                                      .pessimistic = m.pessimistic};
@@ -376,6 +379,22 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     return prediction;
 }
 
+struct pm_prediction *pm_predict(const struct pm_structure *structure,
+                                 const struct pm_profile *profile, const struct pm_machine *machine,
+                                 const struct pm_predict_options *options, struct pm_error *err) {
+    struct pm_predict_options o = options ? *options : (struct pm_predict_options){0};
+    if (!check_inputs(structure, profile, machine, err))
+        return NULL;
+    if (profile->n_threads > 1)
+        return pm_predict_cores(structure, profile, machine, &o, err);
+    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
+    if (own)
+        o.known = own;
+    struct pm_prediction *prediction = predict_one(structure, profile, machine, &o, err);
+    pm_known_paths_free(own);
+    return prediction;
+}
+
 /* PROFILE's prediction takes the ends of its intervals from those of ENDS, which have no doubts of
    their own.  MISSES: of all three, one after the other; NULL: each finds its own. */
 static struct pm_prediction *
@@ -393,7 +412,7 @@ predict_all(const struct pm_structure *structure, const struct pm_profile *profi
             rest[l] = misses[l] + first;
         o.misses = misses ? rest : NULL;
         ok = (predictions[i] = pm_predict(structure, of[i], machine, &o, err)) != NULL;
-        o.without_doubts = true;
+        o.without_doubts = o.without_causes = true;
     }
     if (ok) {
         pm_prediction_take_ends(predictions[0], predictions[1], predictions[2]);
@@ -410,16 +429,20 @@ struct pm_prediction *
 pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,
                    struct pm_profile *const ends[2], const struct pm_machine *machine,
                    const struct pm_predict_options *options, struct pm_error *err) {
-    const struct pm_predict_options usual = {0}, *o = options ? options : &usual;
+    struct pm_predict_options o = options ? *options : (struct pm_predict_options){0};
     if (!ends || !ends[0] || !ends[1])
         return pm_predict(structure, profile, machine, options, err);
     if (!check_inputs(structure, profile, machine, err))
         return NULL;
     if (profile->n_threads > 1)
-        return predict_all(structure, profile, ends, machine, o, NULL, err);
+        return predict_all(structure, profile, ends, machine, &o, NULL, err);
+    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
+    if (own)
+        o.known = own;
     double **misses = pm_set_misses_between(structure, profile, ends, machine);
     struct pm_prediction *prediction =
-        predict_all(structure, profile, ends, machine, o, misses, err);
+        predict_all(structure, profile, ends, machine, &o, misses, err);
     pm_set_misses_free(misses, machine->n_levels);
+    pm_known_paths_free(own);
     return prediction;
 }

@@ -63,7 +63,7 @@ static void add_wrong_branches(struct scheduling *s, const struct pm_path_step *
                                                    .trips = options->trips,
                                                    .crossings = options->crossings,
                                                    .wrong = s->steps_wrong};
-    pm_schedule_path(request->target, steps, n_steps, &with_wrong, &path);
+    pm_schedule_known_path(request->known, request->target, steps, n_steps, &with_wrong, &path);
     double more = executions * fmax(0, path.cycles - cycles);
     add_cause(s, PM_CAUSE_MISPREDICTIONS, more);
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
@@ -85,7 +85,7 @@ static void add_path(struct scheduling *s, const struct pm_path_step *steps, siz
         .with_causes = request->with_causes,
         .with_gains = request->with_gains};
     struct pm_path_schedule path;
-    pm_schedule_path(request->target, steps, n_steps, &options, &path);
+    pm_schedule_known_path(request->known, request->target, steps, n_steps, &options, &path);
     s->passed += executions;
     s->with_entries += path.has_entries ? executions : 0;
     add_wrong_branches(s, steps, n_steps, &options, path.cycles, executions);

@@ -20,17 +20,26 @@ enum pm_unknown_dependences {
     PM_DEPS_PESSIMISTIC,    /* each iteration waits for what the one before stored */
 };
 
+struct pm_known_paths;
+
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
-    bool without_doubts; /* which figures that are not verified matter is not looked for: most of
+    bool without_doubts; /* which figures that are not verified matter is not looked for: much of
                             the work of a prediction, which many of one program can do without */
+    bool without_causes; /* nor what holds schedules back, for which regions are simulated again */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
     const struct pm_scope_prediction *scopes;
     /* Misses in each level of each histogram of the profile; NULL: as pm_set_misses_of_levels. */
     double *const *misses;
     unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */
+    /* Of predictions on the same machine for the same structure; NULL: of this one alone. */
+    struct pm_known_paths *known;
 };
+
+/* Schedules of paths that predictions have in common (known_paths.c). */
+struct pm_known_paths *pm_known_paths_new(void);
+void pm_known_paths_free(struct pm_known_paths *known); /* NULL is allowed */
 
 /* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): the schedule of each loop and
    routine by its paths; misses of every level from the histograms of its block size and the strides

@@ -31,11 +31,21 @@ void pm_crossings_of_path(const struct pm_structure *structure, const struct pm_
                           uint64_t line_bytes, const struct pm_path_step *steps, size_t n_steps,
                           struct pm_crossings *crossings);
 
+/* ---- known_paths.c --------------------------------------------------------------------------- */
+
+/* As pm_schedule_path; what was asked for with the same KNOWN, always of the same target, is not
+   worked out again.  KNOWN: NULL is allowed. */
+void pm_schedule_known_path(struct pm_known_paths *known, const struct pm_target_machine *target,
+                            const struct pm_path_step *path, size_t n_steps,
+                            const struct pm_schedule_options *options,
+                            struct pm_path_schedule *schedule);
+
 /* ---- regions.c ------------------------------------------------------------------------------- */
 
 struct pm_region_request {
     const struct pm_frequencies *frequencies;
     const struct pm_target_machine *target;
+    struct pm_known_paths *known;     /* of the target; NULL: none */
     const struct pm_profile *profile; /* where accesses lie; NULL: none across two lines */
     uint32_t region;                  /* a scope: a loop, or a routine for its code outside loops */
     double entries;
@@ -102,6 +112,7 @@ struct pm_mapped {
     const struct pm_frequencies *frequencies;
     const struct pm_profile *profile;
     const struct pm_target_machine *target;
+    struct pm_known_paths *known;
     const struct pm_region_schedule *schedules; /* by scope */
     const double *executions;                   /* of the rows of costs */
     bool pessimistic;

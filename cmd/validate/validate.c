@@ -197,6 +197,7 @@ struct validating {
     struct pm_parameters *parameters;
     struct validated_size *sizes;
     size_t n_sizes;
+    struct pm_known_paths **known; /* machine by machine */
     struct pm_timed_sizes timed;
     uint64_t *compared;                 /* sizes of blocks; owned */
     struct pm_validation_caches caches; /* of these sizes */
@@ -232,12 +233,17 @@ static void free_times(struct pm_prediction **times) {
     free(times);
 }
 
-static struct pm_prediction **
-predict_times(const struct validating *v, const struct pm_profile *profile, struct pm_error *err) {
+/* Of an END of intervals its costs alone. */
+static struct pm_prediction **predict_times(const struct validating *v,
+                                            const struct pm_profile *profile, bool end,
+                                            struct pm_error *err) {
     const struct pm_machine_list *on = &v->request->run.on;
+    struct pm_predict_options options = v->request->predict;
+    options.without_doubts = options.without_causes = end;
     struct pm_prediction **times = pm_alloc(on->n_machines + 1, sizeof *times);
     for (size_t m = 0; m < on->n_machines; m++) {
-        times[m] = pm_predict(v->structure, profile, on->machines[m], &v->request->predict, err);
+        options.known = v->known[m];
+        times[m] = pm_predict(v->structure, profile, on->machines[m], &options, err);
         if (times[m])
             continue;
         while (m > 0)
@@ -264,12 +270,15 @@ static bool check_machines(const struct validating *v, const struct pm_profile *
 }
 
 static bool predict_sizes(struct validating *v, struct pm_error *err) {
+    v->known = pm_alloc(v->request->run.on.n_machines, sizeof *v->known);
+    for (size_t m = 0; m < v->request->run.on.n_machines; m++)
+        v->known[m] = pm_known_paths_new();
     for (size_t i = 0; i < v->n_sizes; i++) {
         struct validated_size *size = &v->sizes[i];
         size->predicted = pm_fit_instantiate(v->structure, v->models, &v->parameters[i], err);
         if (!size->predicted || (i == 0 && !check_machines(v, size->predicted, err)))
             return false;
-        size->predicted_times = predict_times(v, size->predicted, err);
+        size->predicted_times = predict_times(v, size->predicted, false, err);
         if (!size->predicted_times)
             return false;
         if (v->request->hierarchy)
@@ -278,7 +287,7 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
                                 pm_heuristics.interval_level, size->ends, err))
             return false;
         for (int end = 0; end < 2; end++)
-            if (!(size->end_times[end] = predict_times(v, size->ends[end], err)))
+            if (!(size->end_times[end] = predict_times(v, size->ends[end], true, err)))
                 return false;
     }
     return true;
@@ -315,21 +324,22 @@ static bool read_measurements(struct validating *v, struct pm_store *store, stru
         if (size->measured ? !pm_profile_fits(size->measured, v->structure, err)
                            : err->kind != PM_ERROR_NONE)
             return false;
-        size->measured_times = size->measured ? predict_times(v, size->measured, err) : NULL;
+        size->measured_times = size->measured ? predict_times(v, size->measured, false, err) : NULL;
         if (size->measured && !size->measured_times)
             return false;
     }
     return true;
 }
 
-/* What is not the same in all builds leaves a predicted profile, and the times made of it. */
-static bool keep_matched(const struct validating *v, struct pm_profile *profile,
+/* What is not the same in all builds leaves a predicted profile, the estimate or an END, and the
+   times made of it. */
+static bool keep_matched(const struct validating *v, struct pm_profile *profile, bool end,
                          struct pm_prediction ***times, struct pm_error *err) {
     if (!profile)
         return true;
     free_times(*times);
     pm_profile_keep_matched(profile, v->structure);
-    *times = predict_times(v, profile, err);
+    *times = predict_times(v, profile, end, err);
     return *times != NULL;
 }
 
@@ -348,10 +358,10 @@ static bool mark_differences(struct validating *v, struct pm_store *store, struc
     }
     for (size_t i = 0; i < v->n_sizes; i++) {
         struct validated_size *size = &v->sizes[i];
-        if (!keep_matched(v, size->predicted, &size->predicted_times, err))
+        if (!keep_matched(v, size->predicted, false, &size->predicted_times, err))
             return false;
         for (int end = 0; end < 2; end++)
-            if (!keep_matched(v, size->ends[end], &size->end_times[end], err))
+            if (!keep_matched(v, size->ends[end], true, &size->end_times[end], err))
                 return false;
     }
     return true;
@@ -545,6 +555,9 @@ static void free_all(struct validating *v) {
             if (profiles[k])
                 pm_profile_free(profiles[k]);
     }
+    for (size_t m = 0; v->known && m < v->request->run.on.n_machines; m++)
+        pm_known_paths_free(v->known[m]);
+    free(v->known);
     free(v->sizes);
     free(v->parameters);
     pm_timed_sizes_free(&v->timed);

@@ -214,3 +214,19 @@ void pm_copies_request_free(struct pm_copies_request *request) {
     pm_event_choice_free(&request->events);
     free(request->libraries);
 }
+
+struct pm_lifted *pm_copies_lift_again(const struct pm_copies_request *request,
+                                       const struct pm_copies *copies, size_t i,
+                                       struct pm_error *err) {
+    const char *path = copies->files[i].original;
+    struct pm_copier copier;
+    struct pm_lifted *lifted =
+        pm_copier_new(&copier, request, err) ? pm_lift(path, &copier.lift, err) : NULL;
+    pm_copier_free(&copier);
+    if (lifted && pm_lifted_structure(lifted)->n_scopes != copies->places[i].n_scopes) {
+        pm_fail(err, "%s has changed since it was instrumented", path);
+        pm_lifted_free(lifted);
+        return NULL;
+    }
+    return lifted;
+}

@@ -150,6 +150,12 @@ bool pm_copies_make(const struct pm_copies_request *request, const char *program
                     struct pm_error *err);
 void pm_copies_free(struct pm_copies *copies);
 
+/* Lifts file I of COPIES, which REQUEST made, as it was lifted for its copy.  NULL with a sentence
+   if it cannot be, or has changed since; the caller frees. */
+struct pm_lifted *pm_copies_lift_again(const struct pm_copies_request *request,
+                                       const struct pm_copies *copies, size_t i,
+                                       struct pm_error *err);
+
 /* ---- a copy to be run by hand (by_hand.c) ---------------------------------------------------- */
 
 struct pm_copy_summary {

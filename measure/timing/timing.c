@@ -70,18 +70,13 @@ static void choose(struct timing *t, const struct pm_profile *profile, double pl
 bool pm_timing_lift_modules(const struct pm_copies_request *instrument,
                             const struct pm_copies *copies, struct pm_timing_lifts *lifts,
                             struct pm_error *err) {
-    const struct pm_lift_options options = {.classes_folder = instrument->classes_folder,
-                                            .own_classes_folder = instrument->own_classes_folder,
-                                            .classes_file = instrument->classes_file};
     if (!lifts->lifted)
         lifts->lifted = pm_alloc(copies->n_files, sizeof *lifts->lifted);
-    for (; lifts->n_lifted < copies->n_files; lifts->n_lifted++) {
-        const char *path = copies->files[lifts->n_lifted].original;
-        if (!(lifts->lifted[lifts->n_lifted] = pm_lift(path, &options, err)))
+    while (lifts->n_lifted < copies->n_files) {
+        struct pm_lifted *lifted = pm_copies_lift_again(instrument, copies, lifts->n_lifted, err);
+        if (!lifted)
             return false;
-        if (pm_lifted_structure(lifts->lifted[lifts->n_lifted])->n_scopes !=
-            copies->places[lifts->n_lifted].n_scopes)
-            return pm_fail(err, "%s has changed since it was instrumented", path);
+        lifts->lifted[lifts->n_lifted++] = lifted;
     }
     return true;
 }

@@ -13,7 +13,8 @@ struct mapping {
     const struct pm_machine *machine;
     const struct pm_predict_options *options;
     struct pm_machine *share; /* the machine as one of the cores sees it */
-    struct pm_profile whole;  /* without waiting, as the next one */
+    struct pm_known_paths *known_on_share;
+    struct pm_profile whole; /* without waiting, as the next one */
     struct pm_profile *threads;
     size_t n_threads;
     struct pm_parts parts;
@@ -203,6 +204,7 @@ static bool predict_threads(struct mapping *m, struct pm_error *err) {
     m->serial = pm_predict(m->structure, &m->threads[0], m->machine, &options, err);
     bool ok = m->serial != NULL;
     m->each = pm_alloc(m->n_threads, sizeof *m->each);
+    options.known = m->known_on_share;
     for (size_t t = 0; ok && t < m->n_threads; t++) {
         m->each[t] = pm_predict(m->structure, &m->threads[t], m->share, &options, err);
         ok = m->each[t] != NULL;
@@ -234,6 +236,7 @@ static struct pm_prediction *predict_whole(struct mapping *m, const struct pm_pr
     struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
     struct pm_scope_prediction *scopes = join_scopes(m);
     options.scopes = scopes;
+    options.known = m->known_on_share;
     struct pm_prediction *whole = pm_predict(m->structure, &m->whole, m->share, &options, err);
     free(scopes);
     if (!whole)
@@ -262,6 +265,7 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                         .machine = machine,
                         .options = options,
                         .n_threads = profile->n_threads,
+                        .known_on_share = pm_known_paths_new(),
                         .result = pm_alloc(1, sizeof *m.result)};
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);
@@ -284,5 +288,6 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
     free(m.cycles);
     pm_parts_free(&m.parts);
     pm_machine_share_free(m.share);
+    pm_known_paths_free(m.known_on_share);
     return whole;
 }

@@ -49,9 +49,9 @@ struct stage {
 static double pass(struct stage *stage, double width, double slots, double cycle) {
     if (width <= 0)
         return stage->cycle = later(stage->cycle, cycle);
-    if (cycle > stage->cycle) {
+    if (cycle > stage->cycle) { /* by a part of one, perhaps: jumps can take half a cycle */
+        stage->used = later(0, stage->used - width * (cycle - stage->cycle));
         stage->cycle = cycle;
-        stage->used = 0;
     }
     stage->used += slots;
     while (stage->used > width + 1e-9) {

@@ -68,6 +68,9 @@ check "a report says what it is of" sh -c \
 
 check "so does a query" sh -c 'pmodel query small.pmdb --role last --cache 4K -P N=20 -P p=8 | head -n 1 | grep -qx "of the mean rank of role last"'
 
+check "times are measured where intervals are, too" sh -c \
+    'pmodel run --time --exe ./chain --no-memory -o timed.pmdb -P N=10 -P p=2 -- mpirun.openmpi -np "{p}" ./chain "{N}" >timed 2>&1 || { cat timed; exit 1; }'
+
 # ---- what may go wrong ---------------------------------------------------------------------------
 
 expect_error "an unknown role names those that there are" 2 \

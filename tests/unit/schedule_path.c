@@ -62,6 +62,41 @@ static void units_are_shared_by_age(void **state) {
     free_program(&p);
 }
 
+/* What is asked for with a table of known paths is what it is without one, in whatever order; what
+   was worked out without causes is worked out again for them. */
+static void known_paths_are_as_without_a_table(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, INNER);
+    add(&p, PM_OP_FP_ADD, 40, 40, 50);
+    add(&p, PM_OP_INT_ADD, 1, 1, NO);
+    const struct pm_schedule_options options[] = {
+        {.loop = SCOPE_INNER},
+        {.loop = PM_NONE},
+        {.loop = SCOPE_INNER, .trips = 3},
+        {.loop = SCOPE_INNER, .with_causes = true, .with_gains = true},
+        {.loop = SCOPE_INNER},
+        {.loop = SCOPE_INNER, .without = 1u << PM_CAUSE_RECURRENCE},
+        {.loop = SCOPE_INNER, .wrong = &(struct pm_wrong_branch){.of_data = 0.5}},
+        {.loop = SCOPE_INNER, .wrong = &(struct pm_wrong_branch){.of_data = 0.25}},
+    };
+    use_machine(&p, SMALL("true", ""));
+    struct pm_target_machine target = pm_target_of(p.structure, p.machine);
+    struct pm_known_paths *known = pm_known_paths_new();
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct pm_path_step path = {.block = INNER, .loop = PM_NONE};
+        struct pm_path_schedule alone, found;
+        pm_schedule_path(&target, &path, 1, &options[i], &alone);
+        pm_schedule_known_path(known, &target, &path, 1, &options[i], &found);
+        assert_true(found.cycles == alone.cycles && found.start_cycles == alone.start_cycles);
+        assert_int_equal(found.has_entries, alone.has_entries);
+        for (unsigned h = 0; h < PM_N_HOLDS && options[i].with_causes; h++)
+            assert_true(found.causes[h] == alone.causes[h] && found.gains[h] == alone.gains[h]);
+    }
+    pm_known_paths_free(known);
+    free_program(&p);
+}
+
 /* A load of 100 cycles: 16 operations in flight are 8 iterations of one load and one addition. */
 static void a_load_has_the_latency_that_it_is_given(void **state) {
     (void)state;
@@ -220,6 +255,22 @@ static void a_wrong_branch_waits_for_its_load(void **state) {
     free_program(&p);
 }
 
+/* Jumps that take half a cycle do not let twice as much through between them. */
+static void no_more_is_issued_between_jumps_than_the_width(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, INNER);
+    add(&p, PM_OP_INT_ADD, 2, 3, NO);
+    add(&p, PM_OP_INT_ADD, 4, 3, NO);
+    add(&p, PM_OP_BRANCH, NO, 3, NO);
+    const struct pm_wrong_branch wrong = {.of_exits = 1};
+    const struct pm_schedule_options options = {.loop = SCOPE_INNER, .trips = 8, .wrong = &wrong};
+    struct pm_path_schedule s =
+        schedule(&p, SMALL("true", "taken_jumps = 2\nmispredict_penalty = 10\n"), &options);
+    assert_near(s.cycles, (8 * 3 / 2.0 + 10) / 8); /* three slots an iteration, two a cycle */
+    free_program(&p);
+}
+
 /* An operation without a row counts nothing, and is counted. */
 static void what_has_no_row_is_told(void **state) {
     (void)state;
@@ -272,6 +323,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_time_is_that_of_the_recurrence),
         cmocka_unit_test(units_are_shared_by_age),
+        cmocka_unit_test(known_paths_are_as_without_a_table),
         cmocka_unit_test(a_load_has_the_latency_that_it_is_given),
         cmocka_unit_test(an_in_order_machine_waits_for_a_miss),
         cmocka_unit_test(few_iterations_fill_and_drain),
@@ -279,6 +331,7 @@ int main(void) {
         cmocka_unit_test(the_share_across_lines_is_that_of_the_places),
         cmocka_unit_test(entries_of_a_short_loop_overlap),
         cmocka_unit_test(a_wrong_branch_waits_for_its_load),
+        cmocka_unit_test(no_more_is_issued_between_jumps_than_the_width),
         cmocka_unit_test(what_has_no_row_is_told),
         cmocka_unit_test(paths_add_up_to_the_edge_counts),
     };
