@@ -64,13 +64,7 @@ void pm_append(char **text, const char *format, ...) {
     va_end(arguments);
 }
 
-void *pm_grow(void *array, size_t count, size_t *capacity, size_t size) {
-    if (count == *capacity) {
-        size_t more = *capacity ? 2 * *capacity : 16;
-        array = pm_realloc(array, more, size);
-        memset((char *)array + *capacity * size, 0, (more - *capacity) * size);
-        *capacity = more;
-    }
-    memset((char *)array + count * size, 0, size);
-    return array;
+void *pm_double(void *array, size_t *capacity, size_t size) {
+    *capacity = *capacity ? 2 * *capacity : 16;
+    return pm_realloc(array, *capacity, size);
 }

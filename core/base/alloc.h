@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 void *pm_alloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull)); /* zeroed */
 void *pm_realloc(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
@@ -27,8 +28,16 @@ void pm_append(char **text, const char *format, ...) __attribute__((format(print
                               sizeof *(holder)->name),                                             \
      &(holder)->name[(holder)->n_##name++])
 
-/* Makes room in ARRAY for element COUNT (capacity doubles), zeroed; gives the array. */
-void *pm_grow(void *array, size_t count, size_t *capacity, size_t size)
-    __attribute__((returns_nonnull));
+/* Gives ARRAY with twice the capacity. */
+void *pm_double(void *array, size_t *capacity, size_t size) __attribute__((returns_nonnull));
+
+/* Makes room in ARRAY for element COUNT, zeroed; gives the array.  Here, since a call for each
+   element took a tenth of the time of long lists. */
+static inline void *pm_grow(void *array, size_t count, size_t *capacity, size_t size) {
+    if (count == *capacity)
+        array = pm_double(array, capacity, size);
+    memset((char *)array + count * size, 0, size);
+    return array;
+}
 
 #endif

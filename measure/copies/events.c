@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "binlift/elf/elf.h"
 #include "core/probe_abi.h"
 #include "measure/command/command.h"
 #include "measure/copies/private.h"
@@ -80,8 +81,14 @@ char *pm_event_choice_sockets(const struct pm_event_choice *choice) {
     char *text = NULL;
     for (size_t i = 0; i < choice->n_interval_names; i++) {
         const struct pm_interval_names *names = &choice->interval_names[i];
-        for (size_t k = 0; k < names->n && names->on_sockets; k++)
-            pm_append(&text, "%s%s", text ? ";" : "", choice->intervals[names->first + k]);
+        for (size_t k = 0; k < names->n && names->on_sockets; k++) {
+            const char *name = choice->intervals[names->first + k];
+            char *readable = pm_display_name(name); /* as calls within a module have it */
+            pm_append(&text, "%s%s", text ? ";" : "", name);
+            if (strcmp(readable, name) != 0)
+                pm_append(&text, ";%s", readable);
+            free(readable);
+        }
     }
     return text;
 }

@@ -12,13 +12,17 @@ struct pm_communication_sums {
     struct pm_communication *all;
     PM_ARRAY(uint32_t, ordinals); /* of each communicator among those with the same members */
     struct pm_map communicators, requests;
-    bool was_traced;
+    bool was_traced, has_sockets;
 };
 
 struct pm_communication_sums *pm_communication_sums_new(void) {
     struct pm_communication_sums *sums = pm_alloc(1, sizeof *sums);
     sums->all = pm_communication_new();
     return sums;
+}
+
+const struct pm_communication *pm_communication_sums_all(const struct pm_communication_sums *sums) {
+    return sums->all;
 }
 
 /* ---- communicators --------------------------------------------------------------------------- */
@@ -187,6 +191,7 @@ bool pm_ingest_communication(struct pm_communication_sums *sums, const struct pm
     struct numbers numbers = {pm_ingest_paths(&sums->all->paths, raw, places),
                               take_communicators(sums, raw), take_requests(sums, raw)};
     sums->was_traced = true;
+    sums->has_sockets |= raw->has_sockets;
     for (size_t i = 0; i < raw->n_communication && ok; i++)
         ok = add_thread(sums->all, &raw->communication[i], &numbers, process);
     add_sockets(sums->all, raw, &numbers, process);
@@ -208,7 +213,8 @@ void pm_communication_of_other_build(struct pm_communication *communication, cha
 }
 
 /* What was left out, in the user's words. */
-static void add_notes(const struct pm_communication *all, char **notes) {
+static void add_notes(const struct pm_communication_sums *sums, char **notes) {
+    const struct pm_communication *all = sums->all;
     uint64_t n_cut = 0;
     char *note = NULL;
     for (size_t i = 0; i < all->n_traces; i++)
@@ -223,6 +229,9 @@ static void add_notes(const struct pm_communication *all, char **notes) {
                           (unsigned long long)n_cut);
     if (note)
         pm_add_note(notes, note);
+    if (sums->has_sockets && all->n_traffic == 0 && !all->n_lost)
+        pm_add_note(notes,
+                    "nothing moved on a socket in calls of the routines that --sockets names");
     free(note);
 }
 
@@ -233,7 +242,7 @@ struct pm_communication *pm_communication_sums_end(struct pm_communication_sums 
         pm_communication_free(all);
         all = NULL;
     } else {
-        add_notes(all, notes);
+        add_notes(sums, notes);
     }
     free(sums->ordinals);
     pm_map_free(&sums->communicators);

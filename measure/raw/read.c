@@ -79,99 +79,6 @@ static bool read_counters(struct pm_raw *raw, struct pm_reader *in) {
     return true;
 }
 
-/* Bins must ascend without overlap, and the sum of distances must be one that they can have. */
-static bool bin_is_valid(const struct pm_raw_bin *bin, const struct pm_raw_bin *before) {
-    double count = (double)bin->loads + (double)bin->stores;
-    return bin->low <= bin->high && (!before || before->high < bin->low) && count > 0 &&
-           bin->distance_sum >= (double)bin->low * count * (1 - 1e-9) &&
-           bin->distance_sum <= (double)bin->high * count * (1 + 1e-9);
-}
-
-static bool read_bins(struct pm_histogram *histogram, struct pm_reader *in) {
-    const struct pm_raw_bin *bins = pm_take(in, histogram->n_bins * sizeof *bins);
-    if (!bins)
-        return false;
-    histogram->bins = pm_alloc(histogram->n_bins ? histogram->n_bins : 1, sizeof *histogram->bins);
-    for (size_t i = 0; i < histogram->n_bins; i++) {
-        if (!bin_is_valid(&bins[i], i ? &bins[i - 1] : NULL))
-            return false;
-        histogram->bins[i] = (struct pm_bin){
-            .low = (double)bins[i].low,
-            .high = (double)bins[i].high,
-            .mean = bins[i].distance_sum / ((double)bins[i].loads + (double)bins[i].stores),
-            .loads = (double)bins[i].loads,
-            .stores = (double)bins[i].stores,
-        };
-    }
-    return true;
-}
-
-static bool head_is_valid(const struct pm_raw *raw, const struct pm_raw_histogram_head *head) {
-    return head->module < raw->n_modules && head->group < raw->modules[head->module].n_groups &&
-           head->block_bytes != 0 && (head->block_bytes & (head->block_bytes - 1)) == 0 &&
-           head->sample != 0 &&
-           (head->at_least != 0 || (head->beyond_loads == 0 && head->beyond_stores == 0));
-}
-
-bool pm_raw_take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
-                           struct pm_reader *in) {
-    struct pm_raw_histogram_head head;
-    const void *bytes = pm_take(in, sizeof head);
-    if (!bytes)
-        return false;
-    memcpy(&head, bytes, sizeof head);
-    if (!head_is_valid(raw, &head) || pm_bytes_left(in) != head.n_bins * sizeof(struct pm_raw_bin))
-        return false;
-    histogram->module = (uint32_t)head.module;
-    histogram->group = head.group;
-    histogram->thread = head.thread;
-    histogram->n_blocks = head.n_blocks;
-    histogram->histogram = (struct pm_histogram){
-        .block_bytes = head.block_bytes,
-        .cold_loads = (double)head.cold_loads,
-        .cold_stores = (double)head.cold_stores,
-        .bytes_touched =
-            head.bytes_touched == PM_RAW_UNKNOWN_BYTES ? NAN : (double)head.bytes_touched,
-        .at_least = (double)head.at_least,
-        .beyond_loads = (double)head.beyond_loads,
-        .beyond_stores = (double)head.beyond_stores,
-        .sample = head.sample,
-        .n_bins = head.n_bins,
-    };
-    return read_bins(&histogram->histogram, in);
-}
-
-static bool read_histogram(struct pm_raw *raw, struct pm_reader *in) {
-    return pm_raw_take_histogram(raw, PM_PUSH(raw, histograms), in);
-}
-
-static bool has_loads(const struct pm_histogram *histogram) {
-    bool has = histogram->cold_loads > 0 || histogram->beyond_loads > 0;
-    for (size_t i = 0; i < histogram->n_bins; i++)
-        has |= histogram->bins[i].loads > 0;
-    return has;
-}
-
-static bool read_dirty(struct pm_raw *raw, struct pm_reader *in) {
-    struct pm_raw_histogram *dirty = PM_PUSH(raw, dirty);
-    return pm_raw_take_histogram(raw, dirty, in) && !has_loads(&dirty->histogram) &&
-           dirty->histogram.at_least == 0 && dirty->histogram.sample == 1;
-}
-
-static bool read_carried(struct pm_raw *raw, struct pm_reader *in) {
-    struct pm_raw_carried *carried = PM_PUSH(raw, carried);
-    const struct pm_raw_carried_head *head = pm_take(in, sizeof *head);
-    if (!head || !pm_raw_take_histogram(raw, &carried->reuses, in))
-        return false;
-    const struct pm_histogram *histogram = &carried->reuses.histogram;
-    memcpy(&carried->by, head, sizeof *head);
-    bool outside = carried->by.carrier_module == PM_RAW_OUTSIDE;
-    return carried->by.source_module < raw->n_modules &&
-           (outside ? carried->by.carrier_scope == 0 && carried->by.across == 0
-                    : carried->by.carrier_module < raw->n_modules) &&
-           carried->by.across <= 1 && histogram->cold_loads == 0 && histogram->cold_stores == 0;
-}
-
 static bool time_is_valid(const struct pm_raw *raw, const struct pm_raw_time *time,
                           const struct pm_raw_time *before) {
     bool outside = time->module == PM_RAW_OUTSIDE;
@@ -260,124 +167,6 @@ static bool read_recorded(struct pm_raw *raw, struct pm_reader *in) {
     return !in->fault;
 }
 
-static bool stride_level_is_valid(const struct pm_raw_stride_level *level) {
-    bool is_whole = level->n_runs > 0;
-    return level->count > 0 && level->stride_weight <= level->n_strides &&
-           level->count_weight <= level->n_runs && level->n_elements >= level->n_runs &&
-           (is_whole ? level->n_strides == level->n_elements - level->n_runs
-                     : level->n_elements == 0 && level->n_strides == 0);
-}
-
-static bool variant_is_valid(const struct pm_raw_variant *variant) {
-    bool valid = variant->weight > 0 && variant->n_phases > 0 && variant->n_levels > 0 &&
-                 variant->n_levels <= PM_RAW_STRIDE_LEVELS && variant->lowest <= variant->highest;
-    for (uint64_t k = 0; k < PM_RAW_STRIDE_LEVELS; k++)
-        valid &= (variant->levels[k].count > 0) == (k < variant->n_levels);
-    return valid;
-}
-
-static bool read_variants(struct pm_raw_strides *strides, const struct pm_raw_walk *walk,
-                          struct pm_reader *in) {
-    if (walk->n_variants > PM_RAW_VARIANTS || walk->n_variants == 1)
-        return false;
-    for (uint32_t i = 0; i < walk->n_variants; i++) {
-        const void *bytes = pm_take(in, sizeof(struct pm_raw_variant));
-        if (!bytes)
-            return false;
-        struct pm_raw_variant *variant = PM_PUSH(strides, variants);
-        memcpy(variant, bytes, sizeof *variant);
-        if (!variant_is_valid(variant))
-            return false;
-    }
-    return true;
-}
-
-static bool read_strides(struct pm_raw *raw, struct pm_reader *in) {
-    uint64_t module = pm_take_unsigned(in, 8), thread = pm_take_unsigned(in, 8);
-    if (in->fault || module >= raw->n_modules)
-        return false;
-    struct pm_raw_strides *strides = PM_PUSH(raw, strides);
-    *strides = (struct pm_raw_strides){.module = (uint32_t)module, .thread = thread};
-    while (pm_bytes_left(in)) {
-        const void *head = pm_take(in, sizeof(struct pm_raw_walk));
-        if (!head)
-            return false;
-        struct pm_raw_walk *walk = PM_PUSH(strides, walks);
-        memcpy(walk, head, sizeof *walk);
-        if (walk->n == 0 || walk->n_levels > PM_RAW_STRIDE_LEVELS ||
-            (strides->n_walks > 1 && walk[-1].reference >= walk->reference))
-            return false;
-        for (uint32_t k = 0; k < walk->n_levels; k++) {
-            const void *bytes = pm_take(in, sizeof(struct pm_raw_stride_level));
-            if (!bytes)
-                return false;
-            struct pm_raw_stride_level *level = PM_PUSH(strides, levels);
-            memcpy(level, bytes, sizeof *level);
-            if (!stride_level_is_valid(level))
-                return false;
-        }
-        if (!read_variants(strides, walk, in))
-            return false;
-    }
-    return true;
-}
-
-/* What the levels served, machine by machine, is of the references. */
-static bool block_is_valid(const struct pm_raw_block *block, const struct pm_raw_block *before) {
-    uint64_t left = block->references;
-    for (unsigned i = 0; i < PM_RAW_STRIDE_CLASSES; i++) {
-        if (block->strides[i] > left)
-            return false;
-        left -= block->strides[i];
-    }
-    return left == 0 && block->references != 0 && block->reference <= UINT32_MAX &&
-           (!before || before->reference < block->reference);
-}
-
-static bool read_profile(struct pm_raw *raw, struct pm_reader *in) {
-    struct pm_raw_profile_head head;
-    const void *bytes = pm_take(in, sizeof head);
-    if (!bytes)
-        return false;
-    memcpy(&head, bytes, sizeof head);
-    const size_t block_bytes = sizeof(struct pm_raw_block) + 8ul * head.n_served;
-    if (head.module >= raw->n_modules || pm_bytes_left(in) % block_bytes != 0)
-        return false;
-    struct pm_raw_profile *profile = PM_PUSH(raw, profiles);
-    profile->head = head;
-    while (pm_bytes_left(in)) {
-        struct pm_raw_block *block = PM_PUSH(profile, blocks);
-        memcpy(block, pm_take(in, sizeof *block), sizeof *block);
-        if (!block_is_valid(block, profile->n_blocks > 1 ? block - 1 : NULL))
-            return false;
-        for (uint32_t i = 0; i < head.n_served; i++) {
-            uint64_t served = pm_take_unsigned(in, 8);
-            if (served > block->references)
-                return false;
-            *PM_PUSH(profile, served) = served;
-        }
-    }
-    return true;
-}
-
-static bool read_lanes(struct pm_raw *raw, struct pm_reader *in) {
-    uint64_t module = pm_take_unsigned(in, 8);
-    pm_take_unsigned(in, 8);
-    if (in->fault || module >= raw->n_modules ||
-        pm_bytes_left(in) % sizeof(struct pm_raw_lanes) != 0)
-        return false;
-    struct pm_raw_masked *masked = PM_PUSH(raw, masked);
-    masked->module = (uint32_t)module;
-    while (pm_bytes_left(in)) {
-        struct pm_raw_lanes *lanes = PM_PUSH(masked, lanes);
-        memcpy(lanes, pm_take(in, sizeof *lanes), sizeof *lanes);
-        if (lanes->n == 0 || lanes->reference > UINT32_MAX ||
-            (masked->n_lanes > 1 && lanes[-1].reference >= lanes->reference))
-            return false;
-    }
-    return true;
-}
-
 static bool read_frames(struct pm_raw *raw, struct pm_reader *in) {
     uint64_t module = pm_take_unsigned(in, 8), n = pm_take_unsigned(in, 8);
     if (in->fault || module >= raw->n_modules ||
@@ -394,23 +183,6 @@ static bool read_frames(struct pm_raw *raw, struct pm_reader *in) {
              (before->count < 0) == (frame->count < 0)))
             return false;
     }
-    return true;
-}
-
-static bool read_samples(struct pm_raw *raw, struct pm_reader *in) {
-    struct pm_raw_samples samples = {.thread = pm_take_unsigned(in, 8)};
-    samples.block_bytes = pm_take_unsigned(in, 8);
-    samples.sample = pm_take_unsigned(in, 8);
-    const void *misses = pm_take(in, sizeof samples.misses);
-    if (!misses || samples.sample < 2 || samples.block_bytes == 0 ||
-        (samples.block_bytes & (samples.block_bytes - 1)) != 0)
-        return false;
-    memcpy(samples.misses, misses, sizeof samples.misses);
-    for (unsigned size = 1; size < PM_RAW_SAMPLE_SIZES; size++)
-        for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
-            if (samples.misses[size][i] > samples.misses[size - 1][i])
-                return false; /* a larger cache misses more */
-    *PM_PUSH(raw, samples) = samples;
     return true;
 }
 
@@ -463,13 +235,13 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
         valid = read_counters(raw, &in);
         break;
     case PM_RAW_HISTOGRAM:
-        valid = read_histogram(raw, &in);
+        valid = pm_raw_read_histogram(raw, &in);
         break;
     case PM_RAW_DIRTY:
-        valid = read_dirty(raw, &in);
+        valid = pm_raw_read_dirty(raw, &in);
         break;
     case PM_RAW_CARRIED:
-        valid = read_carried(raw, &in);
+        valid = pm_raw_read_carried(raw, &in);
         break;
     case PM_RAW_TIMES:
         valid = read_times(raw, &in);
@@ -481,19 +253,19 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
         valid = read_recorded(raw, &in);
         break;
     case PM_RAW_SAMPLES:
-        valid = read_samples(raw, &in);
+        valid = pm_raw_read_samples(raw, &in);
         break;
     case PM_RAW_SKIPPED:
         valid = read_skipped(raw, &in);
         break;
     case PM_RAW_STRIDES:
-        valid = read_strides(raw, &in);
+        valid = pm_raw_read_strides(raw, &in);
         break;
     case PM_RAW_PROFILE:
-        valid = read_profile(raw, &in);
+        valid = pm_raw_read_profile(raw, &in);
         break;
     case PM_RAW_LANES:
-        valid = read_lanes(raw, &in);
+        valid = pm_raw_read_lanes(raw, &in);
         break;
     case PM_RAW_FRAMES:
         valid = read_frames(raw, &in);
@@ -521,6 +293,15 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
         break;
     case PM_RAW_TRACE:
         valid = pm_raw_read_trace(raw, &in);
+        break;
+    case PM_RAW_CALL_TIMES:
+        valid = pm_raw_read_call_times(raw, &in);
+        break;
+    case PM_RAW_CALL_LOG:
+        valid = pm_raw_read_call_log(raw, &in);
+        break;
+    case PM_RAW_MPI_SPAN:
+        valid = pm_raw_read_mpi_span(raw, &in);
         break;
     case PM_RAW_SOCKETS:
         valid = pm_raw_read_sockets(raw, &in);

@@ -5,9 +5,18 @@
 
 #include "measure/raw/raw.h"
 
-/* read.c: a histogram with its head, all that is left. */
+/* histograms.c; the first is a histogram with its head, all that is left */
 bool pm_raw_take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
                            struct pm_reader *in);
+bool pm_raw_read_histogram(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_dirty(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_carried(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_samples(struct pm_raw *raw, struct pm_reader *in);
+
+/* references.c */
+bool pm_raw_read_strides(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_profile(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_lanes(struct pm_raw *raw, struct pm_reader *in);
 
 /* intervals.c */
 bool pm_raw_read_paths(struct pm_raw *raw, struct pm_reader *in);
@@ -20,6 +29,9 @@ bool pm_raw_read_communicators(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_requests(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_communication(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_trace(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_call_times(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_call_log(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_mpi_span(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_sockets(struct pm_raw *raw, struct pm_reader *in);
 void pm_raw_free_communication(struct pm_raw *raw);
 

@@ -24,6 +24,13 @@ struct pm_messages {
 struct pm_messages pm_messages_of(const struct pm_actions *actions);
 void pm_messages_free(struct pm_messages *messages); /* what it owns */
 
+/* ---- result.c -------------------------------------------------------------------------------- */
+
+/* Fills REPLAY from what the engine wrote, N_BYTES with a NUL behind them.  Errors: it is no
+   result, or not one of REQUEST's actions; SimGrid's own, a deadlock. */
+bool pm_replay_read_result(const struct pm_replay_request *request, const char *bytes,
+                           size_t n_bytes, struct pm_replay *replay, struct pm_error *err);
+
 /* ---- parts.c --------------------------------------------------------------------------------- */
 
 /* The ranks of a communicator. */

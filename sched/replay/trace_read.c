@@ -49,7 +49,7 @@ static bool take_number(const struct reading *reading, const char *text, double 
                         struct pm_error *err) {
     char *end;
     *number = strtod(text, &end);
-    if (end == text || *end)
+    if (end == text || *end || isnan(*number))
         return fail_line(reading, "a number is expected; the trace is damaged or cut off", err);
     return true;
 }

@@ -10,7 +10,7 @@ mkdir new outputs
 
 # An environment that is the same everywhere.
 clean() {
-    env -i PATH="$PATH" HOME="$TMP" TMPDIR="$TMP" LC_ALL=C.UTF-8 TERM=dumb "$@" </dev/null
+    env -i PATH="$PATH" HOME="$TMP" TMPDIR="$TMP" LC_ALL=C.UTF-8 TERM=dumb OMP_WAIT_POLICY=passive "$@" </dev/null
 }
 
 # The arguments as they would be typed.
@@ -297,7 +297,7 @@ golden report.fields.txt pmodel report -m r12000 --fields 'time,at least,at most
 golden report.fields.csv pmodel report -m r12000 --fields key,label,L1_misses,total_seconds --format csv nest.pmdb
 golden report.filter.json pmodel report -m r12000 --filter 'nest.c:3*' --fields label,time,misses/it --format json nest.pmdb
 golden report.filter.txt pmodel report -m r12000 --filter 'u*' --fields +instr,misses/ki nest.pmdb
-golden report.sizes.txt pmodel report -m r12000,itanium2 -P N=32,56,96,200 --top 4 nest.pmdb
+golden report.sizes.txt pmodel report -m r12000,itanium2 -P N=56,96,200 --top 4 nest.pmdb
 golden report.sizes.csv pmodel report -m r12000 -P N=56,96 --fields parameters,label,time,bound --filter stencil --format csv nest.pmdb
 golden report.sizes.two.txt pmodel report -m icelake-sp -P A=24,100,B=200 --fields +L1/ki --min-percent 5 two.pmdb
 golden report.fits.txt pmodel report -m r12000 -P N=96 --fits nest.pmdb
@@ -388,7 +388,7 @@ golden query.fits.two.txt pmodel query --fits --cache 1K -P B=40 two.pmdb
 drawn='sed "s/<text/\n<text/g" | sed -n -e "s/^<text[^>]*>\([^<0-9][^<]*\)<.*/text \1/p;t" \
     -e "s/^<\([a-z]*\) class=.\([a-z0-9 ]*\).*/\1 \2/p" -e "s/<\(title\|desc\)>\(.*\)<.*/\1 \2/p" | sort | uniq -c'
 for what in time misses histogram surface roofline; do
-    golden plot.$what.txt sh -c "pmodel plot --what $what -m r12000 -P N=96 --sizes 12 nest.pmdb stencil/2 | $drawn"
+    golden plot.$what.txt sh -c "pmodel plot --what $what -m r12000 -P N=96 --sizes 6 nest.pmdb stencil/2 | $drawn"
 done
 golden plot.program.txt sh -c "pmodel plot --what time -m itanium2 --sizes 6 nest.pmdb | $drawn"
 golden error.plot.loop.txt pmodel plot --what time -m r12000 nest.pmdb stencill/2
@@ -420,11 +420,11 @@ golden export.extrap.txt pmodel export --extrap -s nest.pmdb -m r12000 -P N=48
 
 # ---- scale -------------------------------------------------------------------------------------------
 
-formats scale pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' nest.pmdb
+formats scale pmodel scale -P N=16:112:48 -m r12000 --per 'N^2' nest.pmdb
 golden scale.machines.txt pmodel scale -P N=24,96 -m r12000,itanium2 --wide nest.pmdb
 # (In which set of a TLB a page lies differs from run to run.)
 golden scale.two.txt pmodel scale -P A=8:24:8 -P B=16 -m icelake-sp --set DTLB.ways=0 --min-percent 100 two.pmdb
-golden scale.svg pmodel scale -P N=16:112:24 -m r12000 --per 'N^2' --format svg nest.pmdb
+golden scale.svg pmodel scale -P N=16:112:48 -m r12000 --per 'N^2' --format svg nest.pmdb
 
 # ---- signatures ------------------------------------------------------------------------------------
 

@@ -7,25 +7,15 @@
 # shellcheck source=tests/plugin/plugin.bash
 . "$TOP/tests/plugin/plugin.bash"
 
-for source in "$SOURCES"/mixed.c "$SOURCES"/mixed.cc "$SOURCES"/strides.f90 "$APPS"/heat/heat.c \
-    "$APPS"/cg/cg.c "$APPS"/adi/adi.f90; do
-    name=$(basename "$source")
-    while read -r options; do
-        # shellcheck disable=SC2086
-        check "$name: nothing but .pmodel changes with $options" same_object "$source" $options
-    done <<'OPTIONS'
--O0 -g
--Og -g
+# (tests/real/plugin.sh has all options for the applications, too.)
+same_with_options "$SOURCES"/mixed.c "$SOURCES"/mixed.cc "$SOURCES"/strides.f90 <<OPTIONS
+$ALL_OPTIONS
+OPTIONS
+same_with_options "$APPS"/heat/heat.c "$APPS"/cg/cg.c "$APPS"/adi/adi.f90 <<'OPTIONS'
 -O1
--O2 -g
--O3 -g
--Os -g
 -O3 -g -march=x86-64-v3
 -Ofast -march=x86-64-v4 -funroll-loops
--O2 -g -fPIC -ffunction-sections
--O2 -g -fopenmp
 OPTIONS
-done
 
 # same_program SOURCE OPTION...: of a linked program; with -flto code is made at the link.
 same_program() {

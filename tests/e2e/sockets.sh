@@ -61,3 +61,33 @@ check "(counts the same)" test "$(sqlite3 job.pmdb "$total = 'N=100'")" = "$(sql
 gcc -g -O2 -o tail "$TOP/tests/sockets/tail.c" -L. -lmessages -Wl,-rpath,"$PWD" || fail "a program with jumps builds"
 check "calls that are jumps count" pmodel run -q --no-memory -o tail.pmdb --sockets 'message_*' -- ./tail
 check "(of named routines only)" test "$(sqlite3 tail.pmdb 'SELECT bytes_sent FROM socket_traffic ORDER BY 1' | tr '\n' ' ')" = '0 1 20 '
+
+# Names of C++ as the linker has them, and as people do.
+cat >net.cc <<'CC'
+#include <sys/socket.h>
+#include <unistd.h>
+namespace net {
+__attribute__((noinline)) void say(int file, const char *bytes, long n) {
+    for (long i = 0; i < n; i++)
+        if (write(file, bytes, 4) != 4)
+            _exit(1);
+}
+}
+int main() {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+        return 1;
+    net::say(pair[0], "four", 3);
+    return 0;
+}
+CC
+g++ -g -O1 -o net net.cc || fail "a program in C++ builds"
+for name in _ZN3net3sayEiPKcl 'net::say*'; do
+    check "$name is a name" pmodel run -q --no-memory -o "net.$name.pmdb" --sockets "$name" -- ./net
+    check "(and counts)" test "$(sqlite3 "net.$name.pmdb" 'SELECT sum(bytes_sent) FROM socket_traffic')" = 12
+done
+nothing='nothing moved on a socket in calls of the routines that --sockets names'
+pmodel run --no-memory -o accept.pmdb --sockets accept -P N=5 -- ./talk '{N}' >accept.out 2>&1
+check "that nothing was counted is said" grep -q "$nothing" accept.out
+check "(and only then)" sh -c "! pmodel run --no-memory -o again.pmdb --sockets message_send -P N=5 -- ./talk '{N}' 2>&1 | grep '$nothing'"
+check "and in the run's notes" test "$(sqlite3 accept.pmdb "SELECT count(*) FROM run WHERE notes LIKE '%$nothing%'")" = 1

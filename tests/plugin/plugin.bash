@@ -40,3 +40,25 @@ same_object() {
     cmp plain.err marked.err && same_contents plain.o marked.o &&
         readelf -SW marked.o | grep '\.pmodel' >/dev/null && ./dump_section marked.o >marked.dump
 }
+
+ALL_OPTIONS='-O0 -g
+-Og -g
+-O1
+-O2 -g
+-O3 -g
+-Os -g
+-O3 -g -march=x86-64-v3
+-Ofast -march=x86-64-v4 -funroll-loops
+-O2 -g -fPIC -ffunction-sections
+-O2 -g -fopenmp'
+
+# same_with_options SOURCE...: with each line of options on standard input.
+same_with_options() {
+    local options source
+    while read -r options; do
+        for source; do
+            # shellcheck disable=SC2086
+            check "$(basename "$source"): nothing but .pmodel changes with $options" same_object "$source" $options
+        done
+    done
+}

@@ -220,11 +220,11 @@ static void check_trace(uint64_t events, uint64_t max_blocks) {
 }
 
 static void check_style(const struct style *style) {
-    enum { TRACES = ROUNDS(4, 1) };
+    const unsigned n_traces = takes_minutes() ? 8 : ROUNDS(2, 1);
     static const unsigned shifts[] = {3, 6, 7, 12};
     pm_references = references;
     pm_bundles = bundles;
-    for (unsigned n = 0; n < TRACES; n++) {
+    for (unsigned n = 0; n < n_traces; n++) {
         trial.seed = random_state;
         make_bundles(style);
         n_early = pm_n_bundles = n_bundles;

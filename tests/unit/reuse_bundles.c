@@ -53,6 +53,8 @@ struct expected {
     uint32_t before[MOST_STEPS];   /* touches before a step */
     uint64_t bound;                /* distances from here on are beyond */
     struct stack stack;
+    struct touch sorted[TOUCHES]; /* the first so many; several analyses are compared with them */
+    size_t n_sorted;
 };
 static struct expected expected;
 
@@ -130,6 +132,7 @@ static void expect_step(const struct step *step) {
 static void expect_trace(uint32_t most) {
     expected.n_touches = expected.n_steps = 0;
     expected.n_blocks = expected.n_compared = 0;
+    expected.n_sorted = 0;
     expected.stack.used = 0;
     expected.bound = trial.max_blocks ? trial.max_blocks : PM_BEYOND;
     if (expected.bound < PM_REUSE_FRONT)
@@ -229,13 +232,21 @@ static void check_subsamples(const struct pm_subsample *found, size_t n) {
         expect_that(memcmp(&parts[i], &found[i], sizeof *parts) == 0, "part", i);
 }
 
+/* The first N touches, by group and distance. */
+static const struct touch *sort_touches(size_t n) {
+    if (expected.n_sorted != n) {
+        memcpy(expected.sorted, expected.touches, n * sizeof *expected.sorted);
+        qsort(expected.sorted, n, sizeof *expected.sorted, compare_touches);
+        expected.n_sorted = n;
+    }
+    return expected.sorted;
+}
+
 /* Of the first N touches. */
 static void check_histograms(const struct pm_reuse *reuse, size_t n) {
-    static struct touch sorted[TOUCHES];
     static struct told told;
     size_t first = 0, last;
-    memcpy(sorted, expected.touches, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_touches);
+    const struct touch *sorted = sort_touches(n);
     for (uint32_t group = 0; group < reuse->n_groups; group++, first = last) {
         for (last = first; last < n && sorted[last].group == group;)
             last++;
@@ -455,11 +466,11 @@ static void check_both_ways(void) {
 /* ---- the tests ------------------------------------------------------------------------------- */
 
 static void check_style(const struct style *style) {
-    enum { TRACES = ROUNDS(4, 1) };
+    const unsigned n_traces = takes_minutes() ? 8 : ROUNDS(2, 1);
     static const unsigned shifts[] = {0, 3, 4, 5, 6, 7, 12, 21};
     pm_references = references;
     pm_bundles = bundles;
-    for (uint64_t n = 0; n < TRACES; n++) {
+    for (uint64_t n = 0; n < n_traces; n++) {
         trial.seed = random_state;
         make_bundles(style);
         make_trace(style);

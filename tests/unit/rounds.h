@@ -3,10 +3,16 @@
 #ifndef PM_TESTS_ROUNDS_H
 #define PM_TESTS_ROUNDS_H
 
+#include <stdbool.h>
+#include <stdlib.h>
+
 #ifdef __SANITIZE_ADDRESS__
 #define ROUNDS(many, few) (few)
 #else
 #define ROUNDS(many, few) (many)
 #endif
+
+/* In `make check-real` (real/rounds) a test does with random numbers what takes minutes. */
+static inline bool takes_minutes(void) { return getenv("PMODEL_LONG_TESTS") != NULL; }
 
 #endif

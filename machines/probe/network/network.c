@@ -34,30 +34,36 @@ static void take_line(struct pm_network_probe *probe, const char *line) {
         probe->eager_bytes = bytes;
 }
 
+bool pm_network_read(FILE *from, struct pm_network_probe *probe) {
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, from) > 0)
+        take_line(probe, line);
+    free(line);
+    PM_SORT(probe->points, probe->n_points, by_bytes);
+    for (size_t i = 0; i < probe->n_points; i++)
+        for (int p = 0; p < PM_N_NETWORK_PATTERNS; p++)
+            if (!(probe->points[i].seconds[p] > 0 && isfinite(probe->points[i].seconds[p])))
+                return false;
+    return probe->n_points >= 2;
+}
+
 bool pm_network_measure(const char *command, const char *program, const uint64_t *sizes, size_t n,
                         struct pm_network_probe *probe, struct pm_error *err) {
     char *whole = pm_sprintf("%s '%s'", command, program);
     for (size_t i = 0; i < n; i++)
         pm_append(&whole, " %" PRIu64, sizes[i]);
     FILE *from = popen(whole, "re");
-    char *line = NULL;
-    size_t room = 0;
-    while (from && getline(&line, &room, from) > 0)
-        take_line(probe, line);
-    free(line);
+    bool is_read = from && pm_network_read(from, probe);
     int status = from ? pclose(from) : -1;
-    bool ok = status == 0;
+    bool ok = status == 0 && is_read;
     if (!from)
         pm_fail_errno(err, "cannot start `%s`", whole);
-    else if (!ok)
+    else if (status != 0)
         pm_fail(err, "`%s` ended with status %d: what it said stands above", whole, status >> 8);
+    else if (!ok)
+        pm_fail(err, "`%s` did not say what messages of two sizes take", command);
     free(whole);
-    PM_SORT(probe->points, probe->n_points, by_bytes);
-    for (size_t i = 0; ok && i < probe->n_points; i++)
-        for (int p = 0; p < PM_N_NETWORK_PATTERNS; p++)
-            ok = probe->points[i].seconds[p] > 0;
-    if (status == 0 && (!ok || probe->n_points < 2))
-        ok = pm_fail(err, "`%s` did not say what messages of two sizes take", command);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     probe->n_cores = cores > 0 ? (unsigned)cores : 1;
     return ok;

@@ -32,6 +32,8 @@ struct pm_network_probe {
    is pmodel-pingpong (pingpong.c); N sizes, 0: its own. */
 bool pm_network_measure(const char *command, const char *program, const uint64_t *sizes, size_t n,
                         struct pm_network_probe *probe, struct pm_error *err);
+/* What that program says, lines of others left out; false: not what messages of two sizes take. */
+bool pm_network_read(FILE *from, struct pm_network_probe *probe);
 void pm_network_probe_free(struct pm_network_probe *probe); /* what it owns */
 
 struct pm_network_platform {

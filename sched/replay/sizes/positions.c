@@ -67,14 +67,22 @@ void pm_partner_learn(struct pm_partner_rule *rule, const struct pm_extents *ext
     rule->is_known = true;
 }
 
+void pm_root_learn(struct pm_partner_rule *rule, const struct pm_extents *extents, int32_t root) {
+    pm_partner_learn(rule, extents, root, root);
+    for (size_t i = 0; i < extents->n; i++)
+        rule->along[i].steps = false;
+}
+
 int32_t pm_partner_of(const struct pm_partner_rule *rule, const struct pm_extents *extents,
                       int32_t rank) {
     int32_t own[PM_MAX_PARAMETERS], partner = 0;
     pm_coordinates(extents, rank, own);
     for (size_t i = 0; i < extents->n; i++) {
-        int32_t at = rule->along[i].steps   ? own[i] + rule->along[i].n_steps
+        bool is_near = rule->along[i].steps && abs(rule->along[i].n_steps) <= 1;
+        int32_t at = is_near                ? own[i] + rule->along[i].n_steps
                      : rule->along[i].first ? 0
                      : rule->along[i].last  ? extents->extents[i] - 1
+                     : rule->along[i].steps ? own[i] + rule->along[i].n_steps
                                             : -1;
         if (at < 0 || at >= extents->extents[i])
             return -1;

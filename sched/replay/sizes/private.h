@@ -33,7 +33,10 @@ struct pm_partner_rule {
 /* Excludes what RANK's partner PARTNER in a run does not go with. */
 void pm_partner_learn(struct pm_partner_rule *rule, const struct pm_extents *extents, int32_t rank,
                       int32_t partner);
-/* The partner of RANK; -1: there is no rule, or it leads out of the grid. */
+/* The same of ROOT, which is one rank for all and so at no distance from any. */
+void pm_root_learn(struct pm_partner_rule *rule, const struct pm_extents *extents, int32_t root);
+/* The partner of RANK; -1: there is no rule, or it leads out of the grid.  Of what is still
+   possible, a neighbour comes first, then the ends, then more steps. */
 int32_t pm_partner_of(const struct pm_partner_rule *rule, const struct pm_extents *extents,
                       int32_t rank);
 

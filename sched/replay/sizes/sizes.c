@@ -229,8 +229,11 @@ static void learn_partners(const struct extrapolation *x, struct position *posit
         if (is_loop(node))
             continue;
         const struct pm_event_kind *kind = kind_at(&x->runs[example->run], node);
-        if (kind->partner >= 0)
-            pm_partner_learn(&position->events[i].partner, extents, example->rank, kind->partner);
+        struct pm_partner_rule *rule = &position->events[i].partner;
+        if (kind->partner >= 0 && pm_operation_way(kind->operation) == PM_WAY_COLLECTIVE)
+            pm_root_learn(rule, extents, kind->partner);
+        else if (kind->partner >= 0)
+            pm_partner_learn(rule, extents, example->rank, kind->partner);
         if (kind->source >= 0)
             pm_partner_learn(&position->events[i].source, extents, example->rank, kind->source);
     }
@@ -359,6 +362,19 @@ static bool add_event(struct extrapolation *x, const struct position *position, 
     return true;
 }
 
+static uint64_t count_events(const struct pm_trace *trace) {
+    uint64_t *of_sequence = pm_alloc(trace->n_sequences, sizeof *of_sequence);
+    for (uint32_t i = 0; i < trace->n_sequences; i++) {
+        size_t n;
+        const struct pm_trace_node *nodes = pm_trace_sequence(trace, i, &n);
+        for (size_t k = 0; k < n; k++)
+            of_sequence[i] += is_loop(&nodes[k]) ? nodes[k].times * of_sequence[nodes[k].item] : 1;
+    }
+    uint64_t all = of_sequence[trace->n_sequences - 1];
+    free(of_sequence);
+    return all;
+}
+
 static bool add_rank(struct extrapolation *x, const struct position *position, int32_t rank,
                      struct pm_error *err) {
     struct pm_communication *to = x->to->communication;
@@ -371,14 +387,16 @@ static bool add_rank(struct extrapolation *x, const struct position *position, i
             node.times = (uint32_t)fmax(1, round(position->numbers[i].value));
         } else {
             node.item = (uint32_t)to->n_counts;
-            if (!add_event(x, position, i, rank, err))
+            if (!add_event(x, position, i, rank, err)) {
+                free(trace.nodes);
                 return false;
+            }
         }
         *PM_PUSH(&trace, nodes) = node;
     }
     for (size_t i = 0; i < like->n_sequences; i++)
         *PM_PUSH(&trace, sequences) = like->sequences[i];
-    trace.n_events = like->n_events; /* of the one that it is like: not 0 */
+    trace.n_events = count_events(&trace);
     *PM_PUSH(to, traces) = trace;
     for (size_t k = 0; k < position->n_kinds; k++)
         *PM_PUSH(&x->to->times, rows) = (struct pm_interval_time){

@@ -5,8 +5,9 @@
    last, between them, or alone.  Ranks of one position do the same, whatever the size: the same
    sequence of events, in loops of the same structure.  What differs from run to run, how often
    loops go round, bytes of messages, and seconds of intervals, becomes a function of the parameters
-   (fit/fit.h).  A partner is so many steps away along each extent, or the first or last along it.
- */
+   (fit/fit.h).  A partner is so many steps away along each extent, or the first or last along it; a
+   root is the first or last.  Where the runs allow for both, who is next to a rank is its
+   neighbour, and who is further away the end. */
 #ifndef PM_REPLAY_SIZES_H
 #define PM_REPLAY_SIZES_H
 
