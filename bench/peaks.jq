@@ -57,7 +57,7 @@ def parallel_table(names; pairs): . as $rows | table(["program", "N", "ranks", "
 def alike: .[0].ratio.peak as $peak | [.[].ratio.executed]
     | "By peak rates B is \($peak | ratio) times as fast as A; programs ran \(min | ratio) to \(max | ratio) times as fast, the median \(median | ratio)."
         + (if $peak != null and $peak > 0.8 and $peak < 1.25
-           then " The paper’s machines differ by 2.5 in peak rates, and more in their memory. Of machines as alike as these a ratio near 1 is\nnot far off for most programs, whatever it stands for: see the programs that ran otherwise, below."
+           then " The paper’s machines differ by 2.5 in peak rates (600 and 1500 MFLOP/s). Of machines as alike as these a ratio near 1 is\nnot far off for most programs, whatever it stands for: see the programs that ran otherwise, below."
            else "" end), "";
 
 def combinations: ["peak", "peak"], ["metasim", "peak"], ["metasim", "pattern"], ["predicted", "pattern"];
