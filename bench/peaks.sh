@@ -11,7 +11,7 @@
 #
 #   MACHINE=file   describes this machine   (default: machines/measured/ of this processor, else a probe)
 #   ALONE=command  stands before what measures time
-#   REUSE=1        takes times, traces and networks of the last call
+#   REUSE=1        takes counts, times, traces and networks of the last call, and its ratios if pmodel is the same
 #   TIMES=9        processes of each case by the clock, of which the fastest counts; of sequential programs the median
 #
 # Counts are those of bench/time.sh where it ran before.  Writes docs/peaks.md, $BUILD/peaks.json and $BUILD/peaks_figures.json.  Alone:
@@ -47,11 +47,12 @@ other_machine() {
 
 # ---- execution (bash bench/peaks.sh execute) ----------------------------------------------------
 
-cpu_seconds() { # of a process, of the median of TIMES
+# cpu_seconds COMMAND...: of a process: the median of TIMES, the shortest, the longest.
+cpu_seconds() {
     local TIMEFORMAT='%3U %3S' i
     for ((i = 0; i < times; i++)); do
         { time "$@" >/dev/null 2>&1; } 2>&1
-    done | awk '{ print $1 + $2 }' | sort -g | sed -n "$(((times + 1) / 2))p"
+    done | awk '{ print $1 + $2 }' | sort -g | awk '{ s[NR] = $1 } END { print s[int((NR + 1) / 2)], s[1], s[NR] }'
 }
 
 # trace RANKS FILE PROGRAM ARGUMENT...: executed by smpirun, which traces it: the simulated time.
@@ -140,9 +141,9 @@ same_code() {
         | if . == [] then 0 else (map(select(.)) | length) / length end' "$folder/there.json"
 }
 
-# processor NAME KIND SAME: ratios of this machine to the other one, as executed and by each method.
-processor() {
-    local name=$1 kind=$2 same=$3 on=$folder/there.conf,$folder/host.conf store at machine
+# ratios NAME KIND: how many times as fast this machine is as the other one, by each method.
+ratios() {
+    local name=$1 kind=$2 on=$folder/there.conf,$folder/host.conf store at machine
     at=N=$(size_value "$name" "$kind")
     store=$(counts "$name" "$kind")
     pmodel convolve --by-loops --format json -m "$on" -P "$at" "$store" >"$folder/convolved"
@@ -150,20 +151,29 @@ processor() {
     for machine in there host; do # the roof is the same whatever the program
         [ -s "$folder/$machine.roofs" ] || pmodel roofline --format json -m "$folder/$machine.conf" -P "$at" "$store" >"$folder/$machine.roofs"
     done
-    jq -n -c --arg name "$name" --arg kind "$kind" --argjson same "$same" --argjson here "$(cat "$folder/$name.$kind.seconds")" --slurpfile there "$folder/there.json" \
-        --slurpfile convolved "$folder/convolved" --slurpfile report "$folder/report" \
+    jq -n -c --slurpfile convolved "$folder/convolved" --slurpfile report "$folder/report" \
         --slurpfile roofs <(cat "$folder"/{there,host}.roofs) '
         def over($a; $b): if ($a // 0) > 0 and ($b // 0) > 0 then $a / $b else null end;
         $convolved[0].machines as [$convolved_there, $convolved_here]
         | $report[0].predictions as [$predicted_there, $predicted_here]
-        | ($there[0].programs[] | select(.program == $name) | .[$kind]) as $executed
-        | {part: "processor", program: $name, kind: $kind, size: $executed.size, same_code: $same, there: $executed.plain_cpu_seconds, $here,
-           domain: $convolved_here.in_domain_share,
-           ratio: {executed: ($executed.plain_cpu_seconds / $here),
-             peak: over($roofs[1].flops_per_second; $roofs[0].flops_per_second),
-             metasim: over($convolved_here.metasim_number; $convolved_there.metasim_number),
-             convolved: over($convolved_there.seconds; $convolved_here.seconds),
-             predicted: over($predicted_there.seconds; $predicted_here.seconds)}}'
+        | {peak: over($roofs[1].flops_per_second; $roofs[0].flops_per_second),
+           metasim: over($convolved_here.metasim_number; $convolved_there.metasim_number),
+           convolved: over($convolved_there.seconds; $convolved_here.seconds),
+           predicted: over($predicted_there.seconds; $predicted_here.seconds)}' >"$folder/$name.$kind.ratios"
+}
+
+# processor NAME KIND SAME: the ratios beside the executed one.
+processor() {
+    local name=$1 kind=$2 same=$3 here low high
+    if ! is_there "$folder/$name.$kind.ratios" || [ "$BUILD/bin/pmodel" -nt "$folder/$name.$kind.ratios" ]; then
+        ratios "$name" "$kind"
+    fi
+    read -r here low high <"$folder/$name.$kind.seconds"
+    jq -c --arg name "$name" --arg kind "$kind" --argjson same "$same" --argjson here "$here" --argjson low "$low" --argjson high "$high" \
+        --slurpfile ratios "$folder/$name.$kind.ratios" '
+        .programs[] | select(.program == $name) | .[$kind]
+        | {part: "processor", program: $name, $kind, size, same_code: $same, there: .plain_cpu_seconds, $here, $low, $high,
+           ratio: ($ratios[0] + {executed: (.plain_cpu_seconds / $here)})}' "$folder/there.json"
 }
 
 # ---- ranks --------------------------------------------------------------------------------------
