@@ -21,9 +21,11 @@ def between(k): .predicted_seconds as $c | .mispredictions_seconds as $wrong
     | ([.lower_seconds, $c] | min) as $lower | ([.upper_seconds, $c] | max) as $upper
     | ([$schedule * (1 - (-k.schedule | exp)), $c * (1 - pow(([$lower, 1e-12] | max) / $c; k.down)), k.mispredicted * $wrong] | hypotenuse) as $below
     | ([$schedule * ((k.schedule | exp) - 1), $c * (pow($upper / $c; k.up) - 1)] | hypotenuse) as $above
-    | (k.machine * .machine_half_seconds) as $machine
-    | {low: ($c / ([k.models * ($c - .models_low_seconds | down($c)), ($below | down($c)), ($machine | down($c))] | hypotenuse | exp)),
-       high: ($c * ([k.models * (.models_high_seconds - $c | up($c)), ($above | up($c)), ($machine | up($c))] | hypotenuse | exp)
+    | (if .parts_seconds.schedule > 0 then [1, .models_low_schedule_seconds / .parts_seconds.schedule] | min else 0 end) as $fewer
+    | (($schedule * (-k.schedule | exp) + (1 - k.mispredicted) * $wrong) * ([$fewer, 0] | max)) as $least
+    | (k.machine * .machine_below_seconds) as $faster | (k.machine * .machine_above_seconds) as $slower
+    | {low: ([$c / ([k.models * ($c - .models_low_seconds | down($c)), ($below | down($c)), ($faster | down($c))] | hypotenuse | exp), $least] | max),
+       high: ($c * ([k.models * (.models_high_seconds - $c | up($c)), ($above | up($c)), ($slower | up($c))] | hypotenuse | exp)
               + k.missing * .missing_seconds)};
 def coverage_of(k): [.[] | . as $row | between(k) as $b
         | {inside: ($b.low <= .measured_seconds and .measured_seconds <= $b.high), width: ($b.high / $b.low | log)}]

@@ -5,11 +5,13 @@
 #   smpirun      runs of mpirun with predicted computation, replayed, against smpirun, which executes the program on the
 #                same platform and measures its computation on this machine: a simulation, too
 #   two ranks    runs with one and two ranks on this machine, one of each program with a planted imbalance: predicted parallel time
-#                and time in calls of MPI against a clock, on the network that `pmodel probe --network` finds here
+#                and time in calls of MPI, and of that waiting, against a clock, on the network that `pmodel probe --network` finds here;
+#                and waiting as `pmodel run --time` measures it, against the same clock
 #
 #   MACHINE=file   describes this machine   (default: machines/measured/ of this processor, else a probe)
 #   ALONE=command  stands before what measures time
 #   COSTS=1        only what the engine costs, into $BUILD/replay_costs.json (of `make bench`)
+#   PARTS=two_ranks  only this part (or own, smpirun_executes); of the others there is what was measured last
 #   TIMES=9        processes of each case by the clock, of which the fastest counts: what else runs on two cores only adds
 #
 # Writes docs/replay.md, $BUILD/replay.json and $BUILD/replay_figures.json.  Alone:
@@ -28,14 +30,28 @@ mkdir -p "$folder"
 printf 'node-%d\n' $(seq 0 63) >"$folder/hosts"
 
 # ---- the clock (bash bench/replay.sh clock RANKS PROGRAM ARGUMENT...) ----------------------------
-# Seconds, and seconds in MPI of the mean rank, of each process.
+# Seconds of each run, and of the mean rank seconds in MPI and waiting.
 
 if [ "${1-}" = clock ]; then
     shift
     for ((i = 0; i < times; i++)); do
         mpirun.openmpi -np "$1" -x "LD_PRELOAD=$folder/mpi_times.so" "${@:2}" 2>&1 >/dev/null |
-            awk '$1 == "mpi_times" { if ($3 > s) s = $3; m += $4; n++ } END { print s, m / n }'
+            awk '$1 == "mpi_times" { if (NF != 5) { print > "/dev/stderr"; exit 1 } if ($3 > s) s = $3; m += $4; w += $5; n++ }
+                END { if (n) print s, m / n, w / n }'
     done
+    exit
+fi
+
+# ---- times (bash bench/replay.sh time STORE RANKS PROGRAM ARGUMENT...) ----------------------------
+
+# add_runs OPTION STORE RANKS PROGRAM N ARGUMENT...: what is not there yet.
+add_runs() {
+    pmodel run -q ${1:+"$1"} -o "$2" -m "$folder/host.conf" -P "N=$5" -P "p=$3" -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/$4" '{N}' "${@:6}" \
+        >/dev/null 2>"$folder/errors"
+}
+
+if [ "${1-}" = time ]; then
+    add_runs --time "${@:2}"
     exit
 fi
 
@@ -76,7 +92,7 @@ elif [ ! -s "$folder/host.conf" ]; then
     say "probe this machine"
     "${alone[@]}" pmodel probe -o "$folder/host.conf"
 fi
-mpicc.openmpi -O2 -shared -fPIC -o "$folder/mpi_times.so" "$here/replay/mpi_times.c"
+mpicc.openmpi -O2 -shared -fPIC -o "$folder/mpi_times.so" "$here/replay/mpi_times.c" "$here/replay/waiting.c"
 
 simulated() { sed -n 's/.*Simulated time: \([0-9.e-]*\) .*/\1/p'; }
 
@@ -91,8 +107,7 @@ execute() {
 # measure STORE RANKS PROGRAM N ARGUMENT...: into a store of its own.
 measure() {
     rm -f "$1"
-    pmodel run -q -o "$1" -m "$folder/host.conf" -P "N=$4" -P "p=$2" -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/$3" '{N}' "${@:5}" \
-        >/dev/null 2>"$folder/errors" || die "$(tail -1 "$folder/errors")"
+    add_runs "" "$@" || die "$(tail -1 "$folder/errors")"
 }
 
 replay() { pmodel replay "$1" -m "$folder/host.conf" --platform "$2" --format json | jq -c '{seconds, low_seconds, high_seconds, ranks}'; }
@@ -134,33 +149,38 @@ here_ranks() {
     rm -f "$folder/here.xml"
     "${alone[@]}" pmodel probe --network --pattern "$folder/here.pmdb" -o "$folder/here.xml" 2>"$folder/errors" ||
         "${alone[@]}" pmodel probe --network -o "$folder/here.xml"
+    "${alone[@]}" bash "$here/replay.sh" time "$folder/here.pmdb" "$ranks" "$@" || die "$(tail -1 "$folder/errors")"
     "${alone[@]}" bash "$here/replay.sh" clock "$ranks" "$BUILD/apps/openmpi/$1" "${@:2}" >"$folder/clock"
     replay "$folder/here.pmdb" "$folder/here.xml" |
-        jq -c --arg program "$1" --arg what "$what" --argjson ranks "$ranks" --slurpfile clock <(jq -R -c 'split(" ") | map(tonumber)' "$folder/clock") '
+        jq -c --arg program "$1" --arg what "$what" --argjson ranks "$ranks" \
+            --slurpfile own <(pmodel report --ranks "$folder/here.pmdb" -m "$folder/host.conf" --format json) \
+            --slurpfile clock <(jq -R -c 'split(" ") | map(tonumber)' "$folder/clock") '
             def fastest: min_by(.[0]);
+            def share(f): ([.ranks[] | f] | add / length) / .seconds;
+            def mean(f): ([.[] | .n_ranks * f] | add) / ([.[] | .n_ranks] | add);
             {part: "here", $program, $ranks, $what, seconds, low: .low_seconds, high: .high_seconds,
              judge: ($clock | fastest | .[0]),
-             in_mpi: (([.ranks[] | .communication_seconds + .waiting_seconds] | add / length) / .seconds),
-             judge_in_mpi: ($clock | fastest | .[1] / .[0])}' 2>/dev/null ||
+             in_mpi: share(.communication_seconds + .waiting_seconds), waiting: share(.waiting_seconds),
+             judge_in_mpi: ($clock | fastest | .[1] / .[0]), judge_waiting: ($clock | fastest | .[2] / .[0]),
+             own_waiting: ($own[0].reports[0].groups | mean(.measured_waiting_seconds) / (map(.measured_seconds) | max))}' 2>/dev/null ||
         die "no figures of $1"
 }
 
-for ranks in 4 8 16; do
-    own_trace "$ranks" cg_mpi 24 10
-    own_trace "$ranks" sweep_mpi 24 2
-    against_smpirun "$ranks" cg_mpi 64 25
-    against_smpirun "$ranks" sweep_mpi 48 5
-done >"$folder/rows"
-{
+own() { for ranks in 4 8 16; do own_trace "$ranks" cg_mpi 24 10 && own_trace "$ranks" sweep_mpi 24 2; done; }
+smpirun_executes() { for ranks in 4 8 16; do against_smpirun "$ranks" cg_mpi 64 25 && against_smpirun "$ranks" sweep_mpi 48 5; done; }
+two_ranks() {
     here_ranks 1 even cg_mpi 48 40
     here_ranks 2 even cg_mpi 48 40
     here_ranks 2 imbalance cg_mpi 48 40 8
     here_ranks 1 even sweep_mpi 40 10
     here_ranks 2 even sweep_mpi 40 10
     here_ranks 2 imbalance sweep_mpi 40 10 8 3 2 1 8
-} >>"$folder/rows"
+}
 
-jq -s . "$folder/rows" >"$BUILD/replay.json"
+for part in ${PARTS:-own smpirun_executes two_ranks}; do
+    "$part" >"$folder/rows.$part"
+done
+cat "$folder"/rows.* | jq -s . >"$BUILD/replay.json"
 jq -L "$here" 'include "replay"; replay_figures' "$BUILD/replay.json" >"$BUILD/replay_figures.json"
 jq -r -L "$here" --arg cpu "$(cpu_name)" 'include "replay"; replay_page($cpu)' "$BUILD/replay.json" >"$here/../docs/replay.md"
 jq -r '.[] | [.name, .value, .target, .holds] | @tsv' "$BUILD/replay_figures.json"

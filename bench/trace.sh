@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What tracing communication costs: the plain programs with the runtime and the wrapper of their MPI library preloaded, over the plain
 # programs, in CPU time (ranks that wait spin, so that it is elapsed time as well); two ranks on two cores; the least of some rounds.
+# The same with the time of each call, as in runs of `pmodel run --time`.
 # Both MPI applications of bench/apps, the transport sweep in the smallest blocks that it has, and a loop of halo exchanges of 64 bytes
 # with work of some 5 µs between them.
 #
@@ -50,14 +51,15 @@ least() { printf '%s\n' "${1:-$2}" "$2" | sort -g | head -1; }
 
 # cost LIBRARY NAME PROGRAM ARGUMENT...: an object.
 cost() {
-    local mpi=$1 name=$2 plain='' traced='' library=$BUILD/lib/pmodel
+    local mpi=$1 name=$2 plain='' traced='' timed='' preload=$BUILD/lib/pmodel/libpmodel-rt.so:$BUILD/lib/pmodel/libpmodel-$1.so
     shift 2
     for ((round = 0; round < rounds; round++)); do
         plain=$(least "$plain" "$(cpu_seconds "mpirun.$mpi" -np 2 "$@")")
-        traced=$(least "$traced" "$(PMODEL_COMMUNICATION=1 LD_PRELOAD=$library/libpmodel-rt.so:$library/libpmodel-$mpi.so cpu_seconds \
-            "mpirun.$mpi" -np 2 "$@")")
+        traced=$(least "$traced" "$(PMODEL_COMMUNICATION=1 LD_PRELOAD=$preload cpu_seconds "mpirun.$mpi" -np 2 "$@")")
+        timed=$(least "$timed" "$(PMODEL_COMMUNICATION=times LD_PRELOAD=$preload cpu_seconds "mpirun.$mpi" -np 2 "$@")")
     done
-    jq -n -c --arg name "$name $mpi" --argjson plain "$plain" --argjson traced "$traced" '{name: $name, plain: $plain, traced: $traced}'
+    jq -n -c --arg name "$name $mpi" --argjson plain "$plain" --argjson traced "$traced" --argjson timed "$timed" \
+        '{name: $name, $plain, $traced, $timed}'
 }
 
 for mpi in openmpi mpich; do
@@ -68,7 +70,8 @@ for mpi in openmpi mpich; do
         cost "$mpi" halo "./halo.$mpi"
     } >>costs.jsonl
 done
-jq -r '"\(.name): \(.plain) s, traced \(.traced) s, \(.traced / .plain * 1000 | round / 1000)"' costs.jsonl
+jq -r '"\(.name): \(.plain) s, traced \(.traced) s, \(.traced / .plain * 1000 | round / 1000); with times \(.timed) s, \(.timed / .plain * 1000 | round / 1000)"' costs.jsonl
 jq -s 'def geometric: (map(log) | add / length | exp);
-    map(.traced / .plain) | [{name: "trace_over_native", value: geometric, unit: "ratio", target: 1.1, reached: (geometric <= 1.1)},
+    (map(.timed / .plain) | geometric) as $timed | map(.traced / .plain) | [{name: "trace_over_native", value: geometric, unit: "ratio", target: 1.1, reached: (geometric <= 1.1)},
+        {name: "trace_with_times_over_native", value: $timed, unit: "ratio", target: 1.1, reached: ($timed <= 1.1)},
         {name: "trace_over_native_worst", value: max, unit: "ratio", target: null, reached: true}]' costs.jsonl >"$BUILD/trace_costs.json"

@@ -18,6 +18,7 @@ const char *pm_cause_words(enum pm_cause cause) { return causes[cause].words; }
 static void add_change(struct pm_cost_change *into, const struct pm_cost_change *from,
                        double share) {
     into->cycles += share * from->cycles;
+    into->schedule_cycles += share * from->schedule_cycles;
     for (int l = 0; l < PM_MAX_LEVELS; l++)
         into->level_misses[l] += share * from->level_misses[l];
 }
@@ -29,7 +30,9 @@ static void add_spread(struct pm_spread *into, const struct pm_spread *from, dou
     into->above += share * from->above;
     into->below_squares += share * share * from->below_squares;
     into->above_squares += share * share * from->above_squares;
-    into->machine += share * from->machine;
+    into->machine_below += share * from->machine_below;
+    into->machine_above += share * from->machine_above;
+    into->least += share * from->least;
     into->missing += share * from->missing;
 }
 
@@ -83,6 +86,13 @@ static double joined_logs(double counts, double model, double machine) {
     return sqrt(counts * counts + model * model + machine * machine);
 }
 
+static double least_cycles(const struct pm_cost_sum *cost) {
+    double fewer = fmin(0, cost->spread.low.schedule_cycles);
+    return cost->schedule_cycles > 0
+               ? cost->spread.least * fmax(0, 1 + fewer / cost->schedule_cycles)
+               : 0;
+}
+
 struct pm_estimate pm_cycles_between(const struct pm_cost_sum *cost) {
     const struct pm_spread *s = &cost->spread;
     double cycles = cost->cycles;
@@ -92,12 +102,12 @@ struct pm_estimate pm_cycles_between(const struct pm_cost_sum *cost) {
         return (struct pm_estimate){cycles, cycles, cycles + fmax(0, s->high.cycles) + s->missing};
     double down = joined_logs(log_down(-s->low.cycles, cycles),
                               log_down(pm_spread_joined(s->below, s->below_squares), cycles),
-                              log_down(s->machine, cycles));
+                              log_down(s->machine_below, cycles));
     double up = joined_logs(log_up(s->high.cycles, cycles),
                             log_up(pm_spread_joined(s->above, s->above_squares), cycles),
-                            log_up(s->machine, cycles));
-    double low = cycles * exp(-down), high = cycles * exp(up) + s->missing;
-    return (struct pm_estimate){low, cycles, high};
+                            log_up(s->machine_above, cycles));
+    double low = fmax(cycles * exp(-down), least_cycles(cost));
+    return (struct pm_estimate){low, cycles, cycles * exp(up) + s->missing};
 }
 
 struct pm_estimate pm_prediction_seconds(const struct pm_prediction *prediction) {
@@ -112,6 +122,7 @@ struct pm_estimate pm_prediction_seconds(const struct pm_prediction *prediction)
 static void take_end(struct pm_cost_change *change, const struct pm_cost_sum *end,
                      const struct pm_cost_sum *estimate) {
     change->cycles = end->cycles - estimate->cycles;
+    change->schedule_cycles = end->schedule_cycles - estimate->schedule_cycles;
     for (int l = 0; l < PM_MAX_LEVELS; l++)
         change->level_misses[l] = end->level_misses[l] - estimate->level_misses[l];
 }

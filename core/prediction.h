@@ -49,7 +49,7 @@ enum pm_bound {
 /* What a cost has more, or less, with all models at the upper, or lower, ends of their intervals.
  */
 struct pm_cost_change {
-    double cycles, level_misses[PM_MAX_LEVELS];
+    double cycles, schedule_cycles, level_misses[PM_MAX_LEVELS];
 };
 
 /* What the cycles of a cost lie between, as sums over scopes, in cycles (sched/interval.c); NAN:
@@ -59,7 +59,8 @@ struct pm_spread {
     /* Half intervals, downwards and upwards, of what the model of time may be off by: as if all
        scopes erred alike; and their squares, as if each erred by itself. */
     double below, above, below_squares, above_squares;
-    double machine; /* half an interval, by figures of the machine file */
+    double machine_below, machine_above; /* half intervals by figures of the machine file */
+    double least;   /* the schedule, as short as it may be, and no miss; nothing is below it */
     double missing; /* at most, of what is known to be left out of the estimate */
 };
 
@@ -105,7 +106,8 @@ double pm_spread_joined(double sum, double squares);
 
        low  = cycles / exp √(Σ ln² …),  high = cycles · exp √(Σ ln² (1 + half interval / cycles))
 
-   and what is missing on top. */
+   and what is missing on top.  However many of these go down at once, there is nothing below the
+   schedule as short as it and its counts may be, without a miss. */
 struct pm_estimate pm_cycles_between(const struct pm_cost_sum *cost);
 
 struct pm_scope_prediction {

@@ -265,7 +265,10 @@ struct pm_probe_header {
 #define PM_ENV_CHECKPOINT                                                                          \
     "PMODEL_CHECKPOINT" /* seconds between two raw files of what ran so far                        \
                          */
-#define PM_ENV_COMMUNICATION "PMODEL_COMMUNICATION" /* anything: communication events are kept */
+#define PM_ENV_COMMUNICATION                                                                       \
+    "PMODEL_COMMUNICATION"             /* anything: communication events are kept …              \
+                                        */
+#define PM_COMMUNICATION_TIMES "times" /* … with when their calls began and ended */
 /* names of routines, semicolons between: traffic on sockets in their calls */
 #define PM_ENV_SOCKETS "PMODEL_SOCKETS"
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */

@@ -72,21 +72,28 @@
                         (core/communication/communication.h); numbers of events are those in the
                         thread's section of communication, which stands before it
      PM_RAW_SOCKETS     u64 n_lost, then struct pm_raw_socket_traffic, each path, thread and socket
-   once; sockets have numbers from 0 on in the order in which they come, and behind the first row of
-   each stands its text, padded with zeros to PM_RAW_SOCKET_TEXT bytes.  Behind the section of
-   paths; at most one. PM_RAW_NOTE        text, NUL-terminated: something that the user must know
-   about this run
+                        once; sockets have numbers from 0 on in the order in which they come, and
+                        behind the first row of each stands its text, padded with zeros to
+                        PM_RAW_SOCKET_TEXT bytes.  Behind the section of paths; at most one
+     PM_RAW_CALL_TIMES  u64 thread, then for each event of the thread's section of communication,
+                        which stands before it, struct pm_raw_call_time
+     PM_RAW_CALL_LOG    u64 thread, u64 n, then for each of the first n events of the thread in the
+                        order of its trace two LEB128 numbers: ns from the end of the call before to
+                        the begin of this one (of the first from 0 of CLOCK_MONOTONIC), and to its
+                        end
+     PM_RAW_MPI_SPAN    struct pm_raw_mpi_span; at most one
+     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
    variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks, call
-   paths, intervals and communication. */
+   paths, intervals and communication; version 8 times of calls of MPI. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 7
+#define PM_RAW_VERSION 8
 
 struct pm_raw_header {
     char magic[8];
@@ -127,6 +134,9 @@ enum pm_raw_tag {
     PM_RAW_TRACE = 23,
     PM_RAW_SOCKETS = 24,
     PM_RAW_REQUESTS = 25,
+    PM_RAW_CALL_TIMES = 26,
+    PM_RAW_CALL_LOG = 27,
+    PM_RAW_MPI_SPAN = 28,
 };
 
 /* What a thread moved on a socket in one call (core/communication/communication.h). */
@@ -150,6 +160,17 @@ struct pm_raw_event {
     int32_t tag, source_tag;             /* likewise */
     uint64_t bytes_sent, bytes_received; /* UINT64_MAX: unknown */
     uint64_t n; /* 0: only in the trace, whose place could not wait for what the event was */
+};
+
+/* Of the calls that are events of one kind. */
+struct pm_raw_call_time {
+    uint64_t ns, least_ns; /* in all of them, in the shortest */
+};
+
+/* Of a process of an MPI program, by CLOCK_MONOTONIC. */
+struct pm_raw_mpi_span {
+    uint64_t begin_ns, end_ns; /* MPI_Init came back, MPI_Finalize was called; 0: it was not seen */
+    uint64_t clock[2];         /* of the system that runs: where it is the same, the clock is */
 };
 
 struct pm_raw_trace_node {

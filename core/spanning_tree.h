@@ -33,6 +33,11 @@ struct pm_spanning_tree *pm_spanning_tree_new(const struct pm_structure *structu
                                               const struct pm_routine *routine);
 void pm_spanning_tree_free(struct pm_spanning_tree *tree); /* and the struct itself */
 
+/* Which edges are solved in place of those without a counter: a spanning tree of the largest DOUBTS
+   (n_edges, the virtual edge's too), of edges with the same doubt first those without a counter.
+   `counted` is then: it is not solved. */
+void pm_spanning_tree_choose(struct pm_spanning_tree *tree, const double *doubts);
+
 /* VALUES (n_edges) has the counts of the edges with a counter and gets those of the others; 0 where
    they are not determined.  SURPLUS (n_vertices) has what comes into a vertex, less what goes out,
    other than along an edge, mostly 0; it gets what is left over there when all is solved: 0 if the

@@ -322,6 +322,7 @@ struct pm_error;
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
     X(DENSE_TAIL, dense_tail, "long reuses of pages from those of lines")                          \
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
+    X(SURE_EDGES, sure_edges, "edges that are least sure follow from the others")                  \
     X(GROUP_ACCESSES, group_accesses, "accesses of groups from executions")                        \
     X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \
     X(BEYOND, beyond, "what grew is nowhere further out less than at the largest size")            \

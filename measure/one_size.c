@@ -100,6 +100,8 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
         own[n++] = pm_sprintf(PM_ENV_CHECKPOINT "=%u", request->checkpoint_seconds);
     if (raw && measured != TIMES && run->session->wrapper)
         own[n++] = pm_strdup(PM_ENV_COMMUNICATION "=1");
+    else if (raw && !bounds && run->session->wrapper)
+        own[n++] = pm_strdup(PM_ENV_COMMUNICATION "=" PM_COMMUNICATION_TIMES);
     if (raw && measured != TIMES && sockets)
         own[n++] = pm_sprintf(PM_ENV_SOCKETS "=%s", sockets);
     free(sockets);
@@ -446,16 +448,21 @@ static bool add_times(struct pm_sized_run *run, struct pm_error *err) {
          *folder = size_folder(parent, run->at);
     struct pm_profile *profile = pm_store_profile(session->store, run->at, err);
     struct pm_times *times = NULL;
+    struct pm_call_times *calls = NULL;
     if (profile && pm_profile_fits(profile, session->copies.structure, err) &&
         pm_make_folder(parent, err) && pm_make_folder(folder, err))
-        times = pm_measure_times(&request, &session->copies, profile, folder, &session->lifts, err);
-    bool ok = times && pm_store_put_times(session->store, run->at, times, err);
+        times = pm_measure_times(&request, &session->copies, profile, folder, &session->lifts,
+                                 &calls, err);
+    bool ok = times && pm_store_put_times(session->store, run->at, times, err) &&
+              (!calls || pm_store_put_call_times(session->store, session->copies.structure, run->at,
+                                                 calls, err));
     if (ok)
         say_times(run, times);
     pm_remove_folder(folder);
     if (profile)
         pm_profile_free(profile);
     pm_times_free(times);
+    pm_call_times_free(calls);
     free(folder);
     free(parent);
     return ok;

@@ -202,7 +202,7 @@ static double change_by(const struct doubting *d, const char *figure) {
     return change;
 }
 
-static double marked_half(const struct pm_machine *machine, const char *figure) {
+double pm_marked_half(const struct pm_machine *machine, const char *figure) {
     size_t length = strcspn(figure, ".");
     if (strncmp(figure, "memory", strlen("memory")) == 0)
         return marked_memory;
@@ -258,8 +258,9 @@ void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *predic
             continue;
         double relative = change / cycles;
         double half =
-            isnan(figure->number) ? step : marked_half(mapped->target->machine, figure->name);
-        prediction->marked_change = hypot(prediction->marked_change, relative / step * half);
+            isnan(figure->number) ? step : pm_marked_half(mapped->target->machine, figure->name);
+        if (!pm_figure_is_of_misses(mapped->target->machine, figure->name))
+            prediction->marked_change = hypot(prediction->marked_change, relative / step * half);
         keep(prediction, figure, relative / step);
     }
     pm_figures_free(&figures);

@@ -12,11 +12,10 @@
    prefetched, and `upper`, every miss alone; the truth does as well, but where nobody knows: d and
    u are how far along it is found, as shares of the distance between the logarithms.
 
-   The machine's figures: penalties, sizes of caches, bandwidth, as far as the file says between
-   what they were measured, and what the elasticities of marked figures make of what these may be
-   off by (doubts.c). A machine that is disturbed is slower, never faster: of an interval the fast
-   side counts, either way.  Rows of operations are not among them, since s was measured with them
-   as they are probed.
+   Nothing is below the schedule as short as it may be, S · e^−s and a tenth of the mispredictions,
+   without a miss.
+
+   The machine's figures have a low and a high side of their own (machine_interval.c).
 
    What is left out of the estimate can be on top: operations without a cost, as if they took what
    the others take; calls of code that is not measured; pages that the system brings at their first
@@ -26,8 +25,6 @@
 #include "sched/schedule.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* s: innermost loops alone are within 0.2 (docs/schedule.md, four of five), nests of whole programs
    are not: of 33 that are mostly a schedule half are within 0.43.  Without it 60% of the nests that
@@ -57,113 +54,12 @@ static void spread_model(struct pm_cost_sum *self) {
         less = self->cycles * (1 - pow(lower / self->cycles, share_downwards));
         more = self->cycles * (pow(upper / self->cycles, share_upwards) - 1);
     }
-    spread->below =
-        hypot(hypot(schedule * (1 - exp(-schedule_error)), less), most_of_it * mispredicted);
+    double shorter = schedule * (1 - exp(-schedule_error));
+    spread->below = hypot(hypot(shorter, less), most_of_it * mispredicted);
     spread->above = hypot(schedule * (exp(schedule_error) - 1), more);
+    spread->least = schedule - shorter + (1 - most_of_it) * mispredicted;
     spread->below_squares = spread->below * spread->below;
     spread->above_squares = spread->above * spread->above;
-}
-
-/* ---- figures of the machine ------------------------------------------------------------------ */
-
-struct spreading {
-    const struct pm_structure *structure;
-    const struct pm_profile *profile;
-    const struct pm_machine *machine;
-    struct pm_prediction *prediction;
-};
-
-/* FIELD of SECTION, NULL: of none; NULL: the file has no interval of it. */
-static const struct pm_figure_interval *interval_of(const struct pm_machine *machine,
-                                                    const char *section, const char *field) {
-    size_t length = section ? strlen(section) : 0;
-    for (size_t i = 0; i < machine->n_intervals; i++) {
-        const char *name = machine->intervals[i].name;
-        if (section ? strncmp(name, section, length) == 0 && name[length] == '.' &&
-                          strcmp(name + length + 1, field) == 0
-                    : strcmp(name, field) == 0)
-            return &machine->intervals[i];
-    }
-    return NULL;
-}
-
-/* By what share of it a time in cycles, VALUE, may be another one. */
-static double half_of_cycles(const struct pm_machine *machine, const char *section,
-                             const char *field, double value) {
-    const struct pm_figure_interval *found = interval_of(machine, section, field);
-    return found && found->low > 0 ? fmax(0, value / found->low - 1) : 0;
-}
-
-/* … and a rate. */
-static double half_of_rate(const struct pm_machine *machine, const char *section, const char *field,
-                           double value) {
-    const struct pm_figure_interval *found = interval_of(machine, section, field);
-    return found && value > 0 ? fmax(0, found->high / value - 1) : 0;
-}
-
-static void join(struct pm_cost_sum *self, double cycles) {
-    if (!isnan(cycles))
-        self->spread.machine = hypot(self->spread.machine, cycles);
-}
-
-/* What a miss of level L costs in a scope. */
-static double cost_of_miss(const struct pm_level *level, const struct pm_cost_sum *self, size_t l) {
-    return self->level_misses[l] > 0 ? self->level_cycles[l] / self->level_misses[l]
-                                     : level->miss_penalty_cycles * level->exposed;
-}
-
-/* Misses that level L has more, or less, by scope, if its size is at an end of its interval: those
-   of fully associative caches of such sizes.  The caller frees. */
-static double *misses_of_size(const struct spreading *s, size_t l) {
-    const struct pm_level *level = &s->machine->levels[l];
-    bool is_cache = level->kind == PM_LEVEL_CACHE;
-    double size = is_cache ? (double)level->size_bytes : (double)level->entries;
-    double blocks = pm_level_capacity_blocks(level);
-    const struct pm_figure_interval *found =
-        interval_of(s->machine, level->name, is_cache ? "size" : "entries");
-    double *changes = pm_alloc(s->structure->n_scopes, sizeof *changes);
-    for (size_t i = 0; found && i < s->profile->n_histograms; i++) {
-        const struct pm_group_histogram *h = &s->profile->histograms[i];
-        if (h->histogram.block_bytes != level->block_bytes)
-            continue;
-        double misses = pm_histogram_misses(&h->histogram, blocks);
-        double least = pm_histogram_misses(&h->histogram, blocks * found->high / size);
-        double most = pm_histogram_misses(&h->histogram, blocks * found->low / size);
-        changes[s->structure->groups[h->group].scope] += fmax(misses - least, most - misses);
-    }
-    return changes;
-}
-
-static void spread_level(const struct spreading *s, size_t l) {
-    const struct pm_level *level = &s->machine->levels[l];
-    double penalty =
-        half_of_cycles(s->machine, level->name, "miss_penalty", level->miss_penalty_cycles);
-    double *changes = misses_of_size(s, l);
-    for (size_t i = 0; i < s->prediction->n_scopes; i++) {
-        struct pm_cost_sum *self = &s->prediction->scopes[i].self;
-        join(self, penalty * self->level_cycles[l]);
-        join(self, changes[i] * cost_of_miss(level, self, l));
-    }
-    free(changes);
-}
-
-static void spread_machine(const struct spreading *s) {
-    const struct pm_machine *machine = s->machine;
-    double mispredict =
-        half_of_cycles(machine, NULL, "mispredict_penalty", machine->mispredict_cycles);
-    double page_fault = half_of_cycles(machine, NULL, "page_fault", machine->page_fault_cycles);
-    double bandwidth =
-        half_of_rate(machine, "memory", "bandwidth_gbs", machine->memory.bandwidth_gbs);
-    for (size_t l = 0; l < machine->n_levels; l++)
-        spread_level(s, l);
-    for (size_t i = 0; i < s->prediction->n_scopes; i++) {
-        struct pm_cost_sum *self = &s->prediction->scopes[i].self;
-        join(self, mispredict * self->causes[PM_CAUSE_MISPREDICTIONS]);
-        join(self, page_fault * self->causes[PM_CAUSE_FIRST_TOUCHES]);
-        if (self->causes[PM_CAUSE_BANDWIDTH] > 0)
-            join(self, bandwidth * self->cycles);
-        join(self, s->prediction->marked_change * self->cycles);
-    }
 }
 
 /* ---- what is left out ------------------------------------------------------------------------ */
@@ -179,17 +75,15 @@ static double missing_cycles(const struct pm_cost_sum *self, const struct pm_mac
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-void pm_add_spreads(const struct pm_structure *structure, const struct pm_profile *profile,
-                    const struct pm_machine *machine, struct pm_prediction *prediction) {
-    const struct spreading s = {structure, profile, machine, prediction};
+void pm_add_spreads(const struct pm_mapped *mapped, struct pm_prediction *prediction) {
     for (size_t i = 0; i < prediction->n_scopes; i++) {
         struct pm_scope_prediction *scope = &prediction->scopes[i];
         struct pm_cost_sum *self = &scope->self;
         scope->low_iterations = scope->high_iterations = scope->iterations;
         spread_model(self);
-        self->spread.missing = missing_cycles(self, machine);
+        self->spread.missing = missing_cycles(self, mapped->target->machine);
         if (prediction->without_memory)
             self->spread.below = self->spread.above = NAN;
     }
-    spread_machine(&s);
+    pm_add_machine_spreads(mapped, prediction);
 }

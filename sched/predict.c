@@ -1,6 +1,6 @@
 /* The mapping stage as a list of passes; see sched/README.md for the model.
 
-       cycles(scope) = schedule + what misses add (exposure.c; memory.c; signature/misses.c)
+       cycles(scope) = schedule + what misses add (scope_memory.c)
 
    (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2); the schedule of a loop's own body, and of a
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
@@ -194,70 +194,7 @@ static void count_calls_out(const struct mapping *m, struct pm_scope_prediction 
     }
 }
 
-/* ---- misses ---------------------------------------------------------------------------------- */
-
-static void add_memory_cycles(struct mapping *m, uint32_t scope, const struct pm_profile *profile,
-                              double all_cycles, struct pm_scope_prediction *p) {
-    struct pm_cost_sum *self = &p->self;
-    struct pm_cost_sum simple = *self;
-    if (isnan(self->memory_cycles)) {
-        self->lower_cycles = self->upper_cycles = self->schedule_cycles;
-        return;
-    }
-    pm_simple_memory_cycles(m->machine, &simple);
-    if (m->patterns) {
-        pm_signature_memory_cycles(&m->signature, &m->patterns[scope], self);
-        self->lower_cycles = simple.lower_cycles;
-        self->upper_cycles = fmax(simple.upper_cycles, self->schedule_cycles + self->memory_cycles);
-        return;
-    }
-    if (m->simple || !m->machine->out_of_order) {
-        *self = simple;
-        return;
-    }
-    bool is_hot = simple.upper_cycles >= share_with_causes * all_cycles;
-    bool is_known = 2 * self->unknown_operations <= self->operations;
-    if (!is_hot || !is_known || !is_region(m, scope)) {
-        pm_fallback_memory_cycles(m->machine, &m->prefetched[(size_t)scope * PM_MAX_LEVELS], self);
-        self->fallback_cycles = self->schedule_cycles + self->memory_cycles;
-        return;
-    }
-    pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = &m->frequencies,
-                                                         .target = &m->target,
-                                                         .known = m->known,
-                                                         .region = scope,
-                                                         .entries = p->entries,
-                                                         .pessimistic = m->pessimistic},
-                             &m->schedules[scope], profile, m->groups, self);
-}
-
-static void add_first_touches(const struct pm_machine *machine, struct pm_scope_prediction *p) {
-    double cycles = p->self.first_touches * machine->page_fault_cycles;
-    p->self.causes[PM_CAUSE_FIRST_TOUCHES] = cycles;
-    p->gains[PM_CAUSE_FIRST_TOUCHES] = cycles;
-    p->self.memory_cycles += cycles;
-    p->self.lower_cycles += cycles;
-    p->self.upper_cycles += cycles;
-}
-
-static void add_memory(struct mapping *m, const struct pm_profile *profile, enum pm_time_model time,
-                       struct pm_scope_prediction *scopes) {
-    double all_cycles = 0;
-    if (time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
-        m->patterns = pm_patterns_of_scopes(&m->frequencies, profile, m->groups, &m->signature);
-    for (uint32_t s = 0; s < m->structure->n_scopes; s++)
-        all_cycles += scopes[s].self.schedule_cycles;
-    for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
-        add_memory_cycles(m, s, profile, all_cycles, &scopes[s]);
-        add_first_touches(m->machine, &scopes[s]);
-        struct pm_cost_sum *self = &scopes[s].self;
-        self->cycles =
-            self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
-        /* Inlined code's schedule is in that of the region, but reported by itself. */
-        self->lower_cycles = fmin(self->lower_cycles, self->cycles);
-        self->upper_cycles = fmax(self->upper_cycles, self->cycles);
-    }
-}
+/* ---- the bound ------------------------------------------------------------------------------- */
 
 /* The largest cause of a scope's own cycles. */
 static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
@@ -287,6 +224,13 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
     }
     if (self->causes[PM_CAUSE_FIRST_TOUCHES] > largest)
         p->bound = PM_BOUND_FIRST_TOUCHES;
+}
+
+static double schedule_cycles(const struct pm_prediction *prediction) {
+    double cycles = 0;
+    for (size_t s = 0; s < prediction->n_scopes; s++)
+        cycles += prediction->scopes[s].self.schedule_cycles;
+    return cycles;
 }
 
 static bool check_inputs(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -341,7 +285,23 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
     if (misses)
         pm_set_misses_free(misses, machine->n_levels);
     m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
-    add_memory(&m, profile, o->time, prediction->scopes);
+    if (o->time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
+        m.patterns = pm_patterns_of_scopes(&m.frequencies, profile, m.groups, &m.signature);
+    const struct pm_mapped mapped = {.frequencies = &m.frequencies,
+                                     .profile = profile,
+                                     .target = &m.target,
+                                     .known = m.known,
+                                     .schedules = m.schedules,
+                                     .executions = m.executions,
+                                     .groups = m.groups,
+                                     .prefetched = m.prefetched,
+                                     .signature = &m.signature,
+                                     .patterns = m.patterns,
+                                     .all_cycles = schedule_cycles(prediction),
+                                     .pessimistic = m.pessimistic,
+                                     .simple = m.simple};
+    for (uint32_t s = 0; s < structure->n_scopes; s++)
+        pm_add_memory_cycles(&mapped, &prediction->scopes[s]);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         name_bound(&m, &prediction->scopes[s]);
     pm_add_totals(structure, prediction->scopes);
@@ -350,16 +310,9 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
     prediction->is_synthesised = m.patterns && m.signature.is_synthesised;
     prediction->is_simple = !prediction->is_signature && (m.simple || !machine->out_of_order);
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
-    const struct pm_mapped mapped = {.frequencies = &m.frequencies,
-                                     .profile = profile,
-                                     .target = &m.target,
-                                     .known = m.known,
-                                     .schedules = m.schedules,
-                                     .executions = m.executions,
-                                     .pessimistic = m.pessimistic};
     if (!o->without_doubts)
         pm_find_doubts(&mapped, prediction);
-    pm_add_spreads(structure, profile, machine, prediction);
+    pm_add_spreads(&mapped, prediction);
     pm_add_totals(structure, prediction->scopes);
     if (o->scopes) {
         memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);

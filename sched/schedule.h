@@ -105,9 +105,12 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
                               const struct pm_profile *profile,
                               const struct pm_group_misses *groups, struct pm_cost_sum *self);
 
-/* ---- doubts.c -------------------------------------------------------------------------------- */
+/* ---- scope_memory.c -------------------------------------------------------------------------- */
 
-/* What a prediction was made from. */
+struct pm_signature; /* sched/signature/signature.h */
+struct pm_patterns;
+
+/* What a prediction is made from. */
 struct pm_mapped {
     const struct pm_frequencies *frequencies;
     const struct pm_profile *profile;
@@ -115,18 +118,40 @@ struct pm_mapped {
     struct pm_known_paths *known;
     const struct pm_region_schedule *schedules; /* by scope */
     const double *executions;                   /* of the rows of costs */
-    bool pessimistic;
+    const struct pm_group_misses *groups;       /* by group */
+    const double *prefetched;                   /* as pm_prefetched_misses, of these */
+    const struct pm_signature *signature;       /* PM_TIME_SIGNATURE, and with it: */
+    const struct pm_patterns *patterns;         /* by scope; else NULL */
+    double all_cycles;                          /* of all schedules */
+    bool pessimistic, simple;
 };
+
+/* Adds what the misses in P, which has its schedule, take: its memory cycles, those of levels, of
+   bandwidth and first touches, lower, upper and all cycles. */
+void pm_add_memory_cycles(const struct pm_mapped *mapped, struct pm_scope_prediction *p);
+
+/* ---- doubts.c -------------------------------------------------------------------------------- */
 
 /* Counts the figures that PREDICTION comes from and that are not verified, and finds those that
    matter most. */
 void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction);
 
+/* Half an interval of a figure that is marked, relatively. */
+double pm_marked_half(const struct pm_machine *machine, const char *figure);
+
+/* ---- machine_interval.c ---------------------------------------------------------------------- */
+
+/* Does what FIGURE may change hang on a scope's own misses, so that it is not in
+   prediction->marked_change? */
+bool pm_figure_is_of_misses(const struct pm_machine *machine, const char *figure);
+
+/* Fills what figures of the machine may change of all scopes' own costs. */
+void pm_add_machine_spreads(const struct pm_mapped *mapped, struct pm_prediction *prediction);
+
 /* ---- interval.c ------------------------------------------------------------------------------ */
 
 /* Fills `spread` of all scopes' own costs, as if the models were exact. */
-void pm_add_spreads(const struct pm_structure *structure, const struct pm_profile *profile,
-                    const struct pm_machine *machine, struct pm_prediction *prediction);
+void pm_add_spreads(const struct pm_mapped *mapped, struct pm_prediction *prediction);
 
 /* ---- notes.c --------------------------------------------------------------------------------- */
 

@@ -63,9 +63,12 @@ static bool report(struct request *request, const char *path, struct pm_error *e
     if (store && pm_program_open(&program, store, err))
         communication = find_communication(&program, path, &request->at, err);
     bool ok = communication && pm_store_ranks(store, &request->at, &ranks, err);
+    struct pm_call_times *times = ok ? pm_store_call_times(store, &request->at, err) : NULL;
+    ok = ok && (times || err->kind == PM_ERROR_NONE);
     struct pm_communication_report what = {.structure = program.structure,
                                            .at = request->at,
                                            .communication = communication,
+                                           .times = times,
                                            .ranks = &ranks,
                                            .rank = request->rank != PM_NONE ? request->rank
                                                                             : request->trace,
@@ -79,6 +82,7 @@ static bool report(struct request *request, const char *path, struct pm_error *e
     else if (ok)
         pm_report_communication(stdout, &what, &request->options);
     pm_ranks_free(&ranks);
+    pm_call_times_free(times);
     pm_communication_free(communication);
     pm_program_close(&program);
     pm_store_close(store);

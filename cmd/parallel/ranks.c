@@ -3,7 +3,6 @@
    Of a measured size each group's time is predicted from what its mean rank did.  Of another one it
    is that of each role by its models; how many ranks have a role follows from the runs in which
    some have, and a role is there if it is in the run that is nearest to the size. */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +68,7 @@ static bool add_row(const struct pm_parallel_request *request, struct pm_profile
     for (size_t m = 0; m < request->on->n_machines; m++) {
         struct pm_rank_row *to = PM_PUSH(&reports[m], rows);
         *to = *row;
+        to->calls = (struct pm_rank_calls){NAN, NAN, NAN};
         to->role = row->role ? pm_strdup(row->role) : NULL;
         to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
         if (m == 0 && found->profile)
@@ -124,12 +124,9 @@ static bool add_group(const struct pm_parallel_request *request, const struct pm
     return ok;
 }
 
-/* "MPI_Irecv" begins something and does not wait; "MPI_Recv_init" neither. */
 static bool may_wait(uint16_t operation) {
     const char *name = pm_operation_name(operation);
-    if (!name || strstr(name, "_init") ||
-        (name[4] == 'I' && islower((unsigned char)name[5]) &&
-         pm_operation_way(operation) != PM_WAY_MAKES))
+    if (!name || pm_operation_is_nonblocking(operation))
         return false;
     switch (pm_operation_way(operation)) {
     case PM_WAY_RECEIVES:
@@ -166,8 +163,8 @@ static void add_call(struct pm_ranks_report *report, const char *role, uint32_t 
             report->calls[i].calls += calls;
             return;
         }
-    *PM_PUSH(report, calls) =
-        (struct pm_rank_waiting_call){.role = role, .number = path, .calls = calls};
+    *PM_PUSH(report, calls) = (struct pm_rank_waiting_call){
+        .role = role, .number = path, .calls = calls, .times = {NAN, NAN, NAN}};
 }
 
 static void name_calls(const struct pm_structure *structure, const struct pm_call_paths *paths,
@@ -196,9 +193,86 @@ static double count_ranks(const struct pm_ranks *ranks, const char *role) {
     return NAN;
 }
 
+/* ---- times of calls -------------------------------------------------------------------------- */
+
+static const struct pm_rank *rank_of(const struct pm_ranks *ranks, uint32_t rank) {
+    for (size_t i = 0; i < ranks->n_ranks; i++)
+        if (ranks->ranks[i].rank == rank)
+            return &ranks->ranks[i];
+    return NULL;
+}
+
+static struct pm_rank_calls times_of(const struct pm_call_seconds *sum, double n_ranks) {
+    return (struct pm_rank_calls){.span_seconds = NAN,
+                                  .seconds = sum->seconds / n_ranks,
+                                  .waiting_seconds = pm_call_seconds_waiting(sum) / n_ranks};
+}
+
+/* What the mean rank of each group was in MPI, and how long it ran. */
+static void add_group_times(const struct pm_ranks *ranks, const struct pm_call_times *times,
+                            struct pm_ranks_report *report) {
+    for (size_t r = 0; r < report->n_rows; r++) {
+        struct pm_rank_row *row = &report->rows[r];
+        struct pm_call_seconds sum = {0};
+        double span = 0, n_spans = 0;
+        for (size_t i = 0; i < times->n_calls; i++) {
+            const struct pm_rank *rank = rank_of(ranks, times->calls[i].rank);
+            if (rank && rank->group == row->group)
+                pm_call_seconds_add(&sum, &times->calls[i]);
+        }
+        for (size_t i = 0; i < times->n_spans; i++) {
+            const struct pm_rank *rank = rank_of(ranks, times->spans[i].rank);
+            bool is_ours = rank && rank->group == row->group;
+            span += is_ours ? times->spans[i].seconds : 0;
+            n_spans += is_ours;
+        }
+        row->calls = times_of(&sum, row->n_ranks);
+        row->calls.span_seconds = n_spans == row->n_ranks ? span / n_spans : NAN;
+    }
+}
+
+/* Of the calls that are listed, and of those in which a rank waited. */
+static void add_call_times(const struct pm_ranks *ranks, const struct pm_call_times *times,
+                           struct pm_ranks_report *report) {
+    struct pm_call_seconds *sums = NULL;
+    for (size_t i = 0; i < times->n_calls; i++) {
+        const struct pm_rank *rank = rank_of(ranks, times->calls[i].rank);
+        const struct pm_rank_row *row = rank ? row_of(ranks, rank->process, report) : NULL;
+        if (row && row->role && times->calls[i].waiting_seconds > 0)
+            add_call(report, row->role, times->calls[i].path, 0);
+    }
+    sums = pm_alloc(report->n_calls + 1, sizeof *sums);
+    for (size_t i = 0; i < times->n_calls; i++) {
+        const struct pm_rank *rank = rank_of(ranks, times->calls[i].rank);
+        const struct pm_rank_row *row = rank ? row_of(ranks, rank->process, report) : NULL;
+        for (size_t c = 0; row && row->role && c < report->n_calls; c++)
+            if (report->calls[c].number == times->calls[i].path &&
+                strcmp(report->calls[c].role, row->role) == 0)
+                pm_call_seconds_add(&sums[c], &times->calls[i]);
+    }
+    for (size_t c = 0; c < report->n_calls; c++) {
+        struct pm_rank_waiting_call *call = &report->calls[c];
+        double n_ranks = count_ranks(ranks, call->role);
+        call->times =
+            sums[c].n > 0 ? times_of(&sums[c], n_ranks) : (struct pm_rank_calls){NAN, NAN, NAN};
+        /* One that is here for its waiting only. */
+        call->calls = call->calls > 0 ? call->calls : sums[c].n;
+    }
+    free(sums);
+}
+
+/* Longest waiting first, then what is not known. */
+static int by_waiting(const void *left, const void *right) {
+    const struct pm_rank_waiting_call *a = left, *b = right;
+    double waits_a = isnan(a->times.waiting_seconds) ? -1 : a->times.waiting_seconds;
+    double waits_b = isnan(b->times.waiting_seconds) ? -1 : b->times.waiting_seconds;
+    int order = PM_COMPARE(waits_b, waits_a);
+    return order ? order : by_calls(left, right);
+}
+
 static void add_calls(const struct pm_structure *structure, const struct pm_ranks *ranks,
                       const struct pm_communication *communication,
-                      struct pm_ranks_report *report) {
+                      const struct pm_call_times *times, struct pm_ranks_report *report) {
     for (size_t i = 0; i < communication->n_counts; i++) {
         const struct pm_event_count *count = &communication->counts[i];
         const struct pm_rank_row *row = row_of(ranks, count->process, report);
@@ -207,10 +281,15 @@ static void add_calls(const struct pm_structure *structure, const struct pm_rank
             continue;
         add_call(report, row->role, count->kind.path, (double)count->n);
     }
+    report->times_known = times != NULL;
+    if (times) {
+        add_group_times(ranks, times, report);
+        add_call_times(ranks, times, report);
+    }
     name_calls(structure, &communication->paths, report);
     for (size_t i = 0; i < report->n_calls; i++)
         report->calls[i].calls /= count_ranks(ranks, report->calls[i].role);
-    PM_SORT(report->calls, report->n_calls, by_calls);
+    PM_SORT(report->calls, report->n_calls, times ? by_waiting : by_calls);
     report->calls_known = true;
 }
 
@@ -228,12 +307,16 @@ static bool find_measured(const struct pm_parallel_request *request,
     struct pm_communication *communication =
         ok ? pm_store_communication(request->store, run, err) : NULL;
     ok = ok && (communication || err->kind == PM_ERROR_NONE);
+    struct pm_call_times *times =
+        communication ? pm_store_call_times(request->store, run, err) : NULL;
+    ok = ok && (times || err->kind == PM_ERROR_NONE);
     for (size_t m = 0; ok && m < request->on->n_machines; m++) {
         reports[m].tolerance = ranks.tolerance;
         reports[m].at = *run;
         if (communication)
-            add_calls(request->program->structure, &ranks, communication, &reports[m]);
+            add_calls(request->program->structure, &ranks, communication, times, &reports[m]);
     }
+    pm_call_times_free(times);
     pm_communication_free(communication);
     pm_ranks_free(&ranks);
     return ok;

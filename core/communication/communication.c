@@ -1,6 +1,7 @@
 /* Communication of a run; see communication.h. */
 #include "core/communication/communication.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,14 @@ uint16_t pm_operation_of_name(const char *name) {
 }
 
 enum pm_operation_way pm_operation_way(uint16_t operation) { return operations[operation].way; }
+
+/* By their names: MPI_Intercomm_create is none of them. */
+bool pm_operation_is_nonblocking(uint16_t operation) {
+    const char *name = pm_operation_name(operation);
+    if (pm_operation_way(operation) == PM_WAY_MAKES)
+        return operation == PM_MPI_Comm_idup;
+    return strstr(name, "_init") || (name[4] == 'I' && islower((unsigned char)name[5]));
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 

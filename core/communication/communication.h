@@ -113,6 +113,8 @@ const char *pm_operation_name(uint16_t operation);
 /* PM_N_OPERATIONS: nothing is called so. */
 uint16_t pm_operation_of_name(const char *name);
 enum pm_operation_way pm_operation_way(uint16_t operation);
+/* MPI_Irecv, MPI_Iprobe, and starts of persistent requests: they begin something, or look. */
+bool pm_operation_is_nonblocking(uint16_t operation);
 
 /* Whether one rank sends something to one other in such an event, and which; false: it is of
    another way, has no known partner, or this is MPI_PROC_NULL.  The same for what it receives.

@@ -65,7 +65,8 @@ struct pm_trust {
 
 /* A figure that was measured, and between what it lies with 80% probability. */
 struct pm_figure_interval {
-    char *name; /* "L2.latency" */
+    char *name;    /* "L2.latency" */
+    double number; /* the figure itself, as the file has it */
     double low, high;
 };
 

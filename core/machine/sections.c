@@ -22,6 +22,7 @@ void pm_note_interval(struct pm_machine *machine, const char *section, const cha
     if (value->has_interval) {
         if (at == machine->n_intervals)
             PM_PUSH(machine, intervals)->name = pm_strdup(name);
+        machine->intervals[at].number = value->number;
         machine->intervals[at].low = value->low;
         machine->intervals[at].high = value->high;
     } else if (at < machine->n_intervals) {

@@ -181,6 +181,9 @@ bool pm_store_read_sockets(struct pm_store *store, int64_t run,
 /* parallel/communication.c: that of a run that is about to go. */
 bool pm_store_remove_communication(struct pm_store *store, int64_t run, struct pm_error *err);
 
+/* parallel/call_times.c: those of a run that is about to go, or to be timed again. */
+bool pm_store_remove_call_times(struct pm_store *store, int64_t run, struct pm_error *err);
+
 /* parallel/call_paths.c: the store's numbers of PATHS, which are added, by their own; owned by the
    caller (free).  NULL after an error.  Within a transaction. */
 uint32_t *pm_store_put_call_paths(struct pm_store *store, const struct pm_structure *structure,

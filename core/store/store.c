@@ -323,7 +323,7 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         pm_store_remove_formulas(store, run, err) && pm_store_remove_file_times(store, run, err) &&
         pm_store_remove_block_profile(store, run, err) &&
         pm_store_remove_communication(store, run, err) &&
-        pm_store_remove_intervals(store, run, err) &&
+        pm_store_remove_call_times(store, run, err) && pm_store_remove_intervals(store, run, err) &&
         pm_store_remove_rows(store, "strides", run, err) &&
         pm_store_remove_rows(store, "dirty", run, err) &&
         pm_store_remove_rows(store, "thread_edges", run, err) &&

@@ -105,6 +105,7 @@
 #include "core/block_profile/block_profile.h"
 #include "core/bounds/bounds.h"
 #include "core/builds/builds.h"
+#include "core/call_times/call_times.h"
 #include "core/communication/communication.h"
 #include "core/call_paths/call_paths.h"
 #include "core/intervals/intervals.h"
@@ -299,6 +300,16 @@ bool pm_store_put_block_profile(struct pm_store *store, const struct pm_paramete
 struct pm_block_profile *pm_store_block_profile(struct pm_store *store,
                                                 const struct pm_parameters *parameters,
                                                 struct pm_error *err);
+
+/* Times of calls of MPI in the run with exactly PARAMETERS; what is there already is replaced.  The
+   run must be there: a new one comes without.  The paths become the store's. */
+bool pm_store_put_call_times(struct pm_store *store, const struct pm_structure *structure,
+                             const struct pm_parameters *parameters,
+                             const struct pm_call_times *times, struct pm_error *err);
+/* NULL without error text if the run has none.  Its paths are those of the store. */
+struct pm_call_times *pm_store_call_times(struct pm_store *store,
+                                          const struct pm_parameters *parameters,
+                                          struct pm_error *err);
 
 /* Communication of the run with exactly PARAMETERS; what is there already is replaced.  The run
    must be there: a new one comes without.  The paths become the store's. */

@@ -16,7 +16,8 @@ const char pm_store_times_schema[] =
 
 static bool remove_old(struct pm_store *store, int64_t run, struct pm_error *err) {
     return pm_store_run_sql_of(store, "DELETE FROM timing WHERE run = ?", run, err) &&
-           pm_store_run_sql_of(store, "DELETE FROM time WHERE run = ?", run, err);
+           pm_store_run_sql_of(store, "DELETE FROM time WHERE run = ?", run, err) &&
+           pm_store_remove_call_times(store, run, err);
 }
 
 static bool put_timing(struct pm_store *store, int64_t run, const struct pm_times *times,

@@ -15,12 +15,13 @@ struct pm_fit_bases;
 
 /* ---- flow.c ---------------------------------------------------------------------------------- */
 
-/* EDGE_COUNTS holds the counts of the edges of routine ROUTINE that carry a counter; the others are
-   filled by flow conservation.  Where that would make one negative, flow is added around a cycle
-   through it, and *REPAIRED is set.  False if the routine's counters do not determine its edges
-   (nothing is changed). */
+/* EDGE_COUNTS holds what the models of the edges of routine ROUTINE say of each, DOUBTS by how much
+   these may be wrong (n_edges values of the structure each; 0: exact).  As many as are needed,
+   those with the largest doubts, are replaced by what follows from the others by flow conservation.
+   Where that would make one negative, flow is added around a cycle through it, and *REPAIRED is
+   set. False if the routine's counters do not determine its edges (nothing is changed). */
 bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine,
-                          double *edge_counts, bool *repaired);
+                          double *edge_counts, const double *doubts, bool *repaired);
 
 /* ---- group_accesses.c ------------------------------------------------------------------------ */
 

@@ -1,8 +1,11 @@
-/* From predicted counts of the edges that carry a counter to those of all edges of a routine.
+/* Predicted counts of all edges of a routine that agree with each other.
 
-   They follow by flow conservation (core/spanning_tree.h).  Predictions are not exact, so that the
-   solution of an edge can come out negative; then flow is added around a shortest cycle through it,
-   along edges that are in use where possible, which keeps conservation and touches no other edge.
+   Each edge has a model, many of them exact, and these agree.  The least sure ones, a spanning tree
+   of them, follow from the others by flow conservation (core/spanning_tree.h): so a count that no
+   model fits, as of a loop of what vectors leave, spoils none that is known.  Where counters stood
+   does not matter here.  The solution of an edge can come out negative; then flow is added around a
+   shortest cycle through it, along edges that are in use where possible, which keeps conservation
+   and touches no other edge.
  */
 #include "fit/edges/edges.h"
 
@@ -62,8 +65,17 @@ static bool repair(const struct pm_spanning_tree *tree, double *values) {
     return repaired;
 }
 
+/* The virtual edge has no model. */
+static void solve_doubtful(struct pm_spanning_tree *tree, uint32_t n_edges, const double *doubts) {
+    double *of_edges = pm_alloc(tree->n_edges, sizeof *of_edges);
+    memcpy(of_edges, doubts, n_edges * sizeof *of_edges);
+    of_edges[n_edges] = INFINITY;
+    pm_spanning_tree_choose(tree, of_edges);
+    free(of_edges);
+}
+
 bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine_index,
-                          double *edge_counts, bool *repaired) {
+                          double *edge_counts, const double *doubts, bool *repaired) {
     const struct pm_routine *routine = &structure->routines[routine_index];
     struct pm_spanning_tree *tree = pm_spanning_tree_new(structure, routine);
     bool solved = tree->is_solvable;
@@ -72,6 +84,8 @@ bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine
     if (routine->n_edges)
         memcpy(values, edge_counts + routine->first_edge, routine->n_edges * sizeof *values);
     if (solved) {
+        if (!pm_fit_without(PM_STEP_SURE_EDGES) && routine->n_edges)
+            solve_doubtful(tree, routine->n_edges, doubts + routine->first_edge);
         pm_spanning_tree_solve_doubles(tree, values, surplus);
         *repaired = repair(tree, values);
         if (routine->n_edges)

@@ -1,6 +1,6 @@
 /* The models at one size → a profile.
 
-   Edges: those with a counter from their models, the others by flow conservation (edges/flow.c).
+   Edges: from their models, the least sure ones by flow conservation (edges/flow.c).
    Histograms: count and distance of each bin from its models.  The sum over the bins and the cold
    accesses is the group's touches of blocks, by its executed accesses where the models have it so
    (edges/group_accesses.c): what the long bins do not account for goes to the short ones, whose
@@ -21,13 +21,15 @@ struct error_sum {
     double weighted, weight;
 };
 
+static double relative_error(const struct pm_model *model) {
+    return isnan(model->leave_one_out_error) ? model->relative_error : model->leave_one_out_error;
+}
+
 /* A model's value; its error enters SUM by that weight. */
 static double value_of(const struct pm_model *model, const struct pm_model_point *point,
                        struct error_sum *sum) {
     double value = pm_model_value_at(model, point);
-    double error =
-        isnan(model->leave_one_out_error) ? model->relative_error : model->leave_one_out_error;
-    sum->weighted += value * error;
+    sum->weighted += value * relative_error(model);
     sum->weight += value;
     return value;
 }
@@ -119,26 +121,36 @@ static bool has_rough_code(const struct pm_structure *structure, uint32_t routin
     return false;
 }
 
+/* By how much VALUE may be wrong. */
+static double doubt_of(const struct pm_model *model, double value) {
+    return model->exact ? 0 : fmax(value * relative_error(model), model->sigma);
+}
+
 static void predict_edges(const struct pm_structure *structure, const struct pm_model_set *models,
                           const struct pm_model_point *point, struct pm_profile *profile,
                           struct error_sum *sum) {
     profile->n_edges = models->n_edges;
     profile->edge_counts = pm_alloc(models->n_edges, sizeof *profile->edge_counts);
-    for (size_t e = 0; e < models->n_edges; e++)
-        if (structure->edges[e].counter != PM_NONE)
-            profile->edge_counts[e] = value_of(&models->edges[e], point, sum);
+    double *doubts = pm_alloc(models->n_edges, sizeof *doubts);
+    for (size_t e = 0; e < models->n_edges; e++) {
+        struct error_sum none = {0}; /* errors are told of what was counted */
+        bool counted = structure->edges[e].counter != PM_NONE;
+        double value = value_of(&models->edges[e], point, counted ? sum : &none);
+        profile->edge_counts[e] = value;
+        doubts[e] = doubt_of(&models->edges[e], value);
+    }
     for (uint32_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];
         bool repaired = false;
-        if (!routine->counted)
+        if (!routine->counted && routine->n_edges)
+            memset(profile->edge_counts + routine->first_edge, 0,
+                   routine->n_edges * sizeof *profile->edge_counts);
+        if (!routine->counted || has_rough_code(structure, r))
             continue;
-        bool rough = has_rough_code(structure, r);
-        bool solved = !rough && pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
-        profile->n_inexact_routines += !rough && (!solved || repaired);
-        for (uint32_t e = 0; !solved && e < routine->n_edges; e++)
-            profile->edge_counts[routine->first_edge + e] =
-                pm_model_value_at(&models->edges[routine->first_edge + e], point);
+        bool solved = pm_fit_solve_routine(structure, r, profile->edge_counts, doubts, &repaired);
+        profile->n_inexact_routines += !solved || repaired;
     }
+    free(doubts);
 }
 
 /* ---- histograms ------------------------------------------------------------------------------ */

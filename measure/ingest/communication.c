@@ -21,6 +21,10 @@ struct pm_communication_sums *pm_communication_sums_new(void) {
     return sums;
 }
 
+const struct pm_communication *pm_communication_sums_all(const struct pm_communication_sums *sums) {
+    return sums->all;
+}
+
 /* ---- communicators --------------------------------------------------------------------------- */
 
 static bool are_same(const int32_t *a, size_t n_a, const int32_t *b, size_t n_b) {

@@ -12,6 +12,7 @@
 #include "core/reuse_patterns.h"
 #include "core/streams.h"
 #include "measure/copies/copies.h"
+#include "measure/raw/raw.h"
 
 struct pm_ingested {
     struct pm_profile *profile;       /* without histograms; owned */
@@ -48,5 +49,24 @@ void pm_ingested_free(struct pm_ingested *ingested); /* what it owns */
    what is not the same, and INGESTED a note, if accesses were lost by that. */
 void pm_ingested_match(const struct pm_structure *from, const struct pm_structure *to,
                        struct pm_ingested *ingested, struct pm_build_differences *differences);
+
+/* ---- for those who read raw files of their own ------------------------------------------------
+ */
+
+/* RAW's call paths, which are added to PATHS, as those of PATHS; the caller frees (intervals.c). */
+uint32_t *pm_ingest_paths(struct pm_call_paths *paths, const struct pm_raw *raw,
+                          const struct pm_module_place *const *places);
+
+/* Communication of all processes. */
+struct pm_communication_sums;
+struct pm_communication_sums *pm_communication_sums_new(void);
+bool pm_ingest_communication(struct pm_communication_sums *sums, const struct pm_raw *raw,
+                             const struct pm_module_place *const *places, uint32_t process,
+                             const char *path, struct pm_error *err);
+/* What was added until now. */
+const struct pm_communication *pm_communication_sums_all(const struct pm_communication_sums *sums);
+/* What was added, owned by the caller; NULL: no process traced any.  SUMS is freed. */
+struct pm_communication *pm_communication_sums_end(struct pm_communication_sums *sums,
+                                                   char **notes);
 
 #endif

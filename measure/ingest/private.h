@@ -73,19 +73,6 @@ struct pm_intervals *pm_interval_sums_end(struct pm_interval_sums *sums,
                                           const struct pm_profile *profile, const bool *inexact,
                                           char **notes);
 
-/* RAW's call paths, which are added to PATHS, as those of PATHS; the caller frees (intervals.c). */
-uint32_t *pm_ingest_paths(struct pm_call_paths *paths, const struct pm_raw *raw,
-                          const struct pm_module_place *const *places);
-
-/* Communication of all processes. */
-struct pm_communication_sums;
-struct pm_communication_sums *pm_communication_sums_new(void);
-bool pm_ingest_communication(struct pm_communication_sums *sums, const struct pm_raw *raw,
-                             const struct pm_module_place *const *places, uint32_t process,
-                             const char *path, struct pm_error *err);
-/* What was added, owned by the caller; NULL: no process traced any.  SUMS is freed. */
-struct pm_communication *pm_communication_sums_end(struct pm_communication_sums *sums,
-                                                   char **notes);
 /* Of a build whose numbers are not the store's. */
 void pm_communication_of_other_build(struct pm_communication *communication, char **notes);
 

@@ -96,6 +96,47 @@ bool pm_raw_read_trace(struct pm_raw *raw, struct pm_reader *in) {
     return !in->fault;
 }
 
+/* ---- times of calls -------------------------------------------------------------------------- */
+
+bool pm_raw_read_call_times(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_communication *of = of_thread(raw, pm_take_unsigned(in, 8));
+    if (!of || of->n_times > 0 || pm_bytes_left(in) != of->n_events * sizeof *of->times)
+        return false;
+    for (size_t i = 0; i < of->n_events; i++) {
+        pm_take_into(in, PM_PUSH(of, times), sizeof *of->times);
+        if (of->times[i].least_ns > of->times[i].ns)
+            return false;
+    }
+    return !in->fault;
+}
+
+bool pm_raw_read_call_log(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_communication *of = of_thread(raw, pm_take_unsigned(in, 8));
+    uint64_t n = pm_take_unsigned(in, 8), at = 0;
+    if (!of || of->n_calls > 0 || n > pm_bytes_left(in) / 2)
+        return false;
+    for (uint64_t i = 0; i < n && !in->fault; i++) {
+        struct pm_raw_logged_call call;
+        if (__builtin_add_overflow(at, pm_take_uleb(in), &call.begin_ns) ||
+            __builtin_add_overflow(call.begin_ns, pm_take_uleb(in), &call.end_ns) ||
+            call.end_ns > INT64_MAX)
+            return false;
+        *PM_PUSH(of, calls) = call;
+        at = call.end_ns;
+    }
+    return !in->fault;
+}
+
+bool pm_raw_read_mpi_span(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_mpi_span *span = &raw->mpi_span;
+    if (span->clock[0] || span->begin_ns)
+        return false;
+    pm_take_into(in, span, sizeof *span);
+    return !in->fault && (span->end_ns == 0 || span->end_ns >= span->begin_ns);
+}
+
+/* ---- sockets --------------------------------------------------------------------------------- */
+
 /* A text is what stands before its first zero byte, of which there is one. */
 static bool take_socket(struct pm_raw *raw, struct pm_reader *in) {
     const char *text = pm_take(in, PM_RAW_SOCKET_TEXT);
@@ -131,6 +172,8 @@ void pm_raw_free_communication(struct pm_raw *raw) {
         free(raw->communication[i].events);
         free(raw->communication[i].sequences);
         free(raw->communication[i].nodes);
+        free(raw->communication[i].times);
+        free(raw->communication[i].calls);
     }
     for (size_t i = 0; i < raw->n_sockets; i++)
         free(raw->sockets[i]);

@@ -109,12 +109,18 @@ struct pm_raw_request_list {
     PM_ARRAY(uint32_t, numbers); /* owned */
 };
 
+struct pm_raw_logged_call {
+    uint64_t begin_ns, end_ns; /* by the process's CLOCK_MONOTONIC */
+};
+
 struct pm_raw_communication { /* of one thread */
     uint64_t thread, n_lost;
     PM_ARRAY(struct pm_raw_event, events); /* owned */
     uint64_t n_traced, n_cut;              /* events that the sequences stand for; after them */
     PM_ARRAY(uint32_t, sequences);         /* none: there is no trace; owned */
     PM_ARRAY(struct pm_raw_trace_node, nodes);
+    PM_ARRAY(struct pm_raw_call_time, times);   /* of each event; none: not measured; owned */
+    PM_ARRAY(struct pm_raw_logged_call, calls); /* of the first events of the trace; owned */
 };
 
 struct pm_raw_skipped { /* by one thread, while measuring was off */
@@ -165,7 +171,8 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_communicator, communicators);
     PM_ARRAY(struct pm_raw_request_list, requests); /* the first one is empty, or there are none */
     PM_ARRAY(struct pm_raw_communication, communication);
-    bool has_sockets; /* traffic on sockets was wanted */
+    struct pm_raw_mpi_span mpi_span; /* zeros: not known */
+    bool has_sockets;                /* traffic on sockets was wanted */
     uint64_t n_lost_transfers;
     PM_ARRAY(char *, sockets); /* texts; owned */
     PM_ARRAY(struct pm_raw_socket_traffic, socket_traffic);

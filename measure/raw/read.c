@@ -294,6 +294,15 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
     case PM_RAW_TRACE:
         valid = pm_raw_read_trace(raw, &in);
         break;
+    case PM_RAW_CALL_TIMES:
+        valid = pm_raw_read_call_times(raw, &in);
+        break;
+    case PM_RAW_CALL_LOG:
+        valid = pm_raw_read_call_log(raw, &in);
+        break;
+    case PM_RAW_MPI_SPAN:
+        valid = pm_raw_read_mpi_span(raw, &in);
+        break;
     case PM_RAW_SOCKETS:
         valid = pm_raw_read_sockets(raw, &in);
         break;

@@ -29,6 +29,9 @@ bool pm_raw_read_communicators(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_requests(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_communication(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_trace(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_call_times(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_call_log(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_mpi_span(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_sockets(struct pm_raw *raw, struct pm_reader *in);
 void pm_raw_free_communication(struct pm_raw *raw);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/call_times/call_times.h"
 #include "measure/raw/raw.h"
 #include "measure/timing/private.h"
 
@@ -16,6 +17,7 @@ struct sums {
     bool elapsed; /* a process measured time in which others may have run */
     bool asked;   /* a process asked the system at each event */
     struct pm_times *times;
+    struct pm_call_times_sums *calls; /* NULL: not wanted */
 };
 
 /* ---- one file -------------------------------------------------------------------------------- */
@@ -48,6 +50,21 @@ static bool add_time(struct sums *sums, const struct pm_raw *raw, const struct p
     return true;
 }
 
+/* Processes of other programs have none of our modules, and no paths. */
+static bool add_calls(struct sums *sums, const struct pm_raw *raw, const char *path,
+                      struct pm_error *err) {
+    const struct pm_module_place **places = pm_alloc(raw->n_modules + 1, sizeof(void *));
+    bool ok = true;
+    for (size_t i = 0; i < raw->n_modules && ok; i++) {
+        const struct pm_timed_module *module = find_module(sums, &raw->modules[i]);
+        places[i] = module ? module->place : NULL;
+        ok = module != NULL;
+    }
+    ok = !ok || pm_call_times_sums_add(sums->calls, raw, places, path, err);
+    free(places);
+    return ok;
+}
+
 static bool add_file(void *to, const char *path, struct pm_error *err) {
     struct sums *sums = to;
     struct pm_raw *raw = pm_raw_read(path, err);
@@ -64,6 +81,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
     }
     for (size_t i = 0; i < raw->n_notes && ok; i++)
         pm_add_note(&sums->times->notes, raw->notes[i]);
+    ok = ok && (!sums->calls || add_calls(sums, raw, path, err));
     pm_raw_free(raw);
     return ok;
 }
@@ -90,7 +108,8 @@ static void make_notes(struct sums *sums, double cpu_seconds) {
 
 struct pm_times *pm_times_ingest(const char *folder, const struct pm_structure *structure,
                                  const uint8_t *chosen, const struct pm_timed_module *modules,
-                                 size_t n_modules, double cpu_seconds, struct pm_error *err) {
+                                 size_t n_modules, double cpu_seconds, struct pm_call_times **calls,
+                                 struct pm_error *err) {
     struct sums sums = {
         .structure = structure,
         .chosen = chosen,
@@ -98,6 +117,7 @@ struct pm_times *pm_times_ingest(const char *folder, const struct pm_structure *
         .n_modules = n_modules,
         .of_scope = pm_alloc(structure->n_scopes, sizeof *sums.of_scope),
         .times = pm_alloc(1, sizeof *sums.times),
+        .calls = calls ? pm_call_times_sums_new() : NULL,
     };
     bool ok = pm_add_raw_files(folder, "times", false, add_file, &sums, err);
     for (uint32_t scope = 0; scope < structure->n_scopes && ok; scope++)
@@ -111,8 +131,11 @@ struct pm_times *pm_times_ingest(const char *folder, const struct pm_structure *
     sums.times->cpu_seconds = cpu_seconds;
     make_notes(&sums, cpu_seconds);
     free(sums.of_scope);
+    if (ok && calls)
+        *calls = pm_call_times_sums_end(sums.calls);
     if (ok)
         return sums.times;
+    pm_call_times_sums_free(sums.calls);
     pm_times_free(sums.times);
     return NULL;
 }

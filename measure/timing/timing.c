@@ -245,10 +245,10 @@ static void note_untimed(const struct timing *t, const struct pm_profile *profil
 }
 
 static struct pm_times *read_one(const struct timing *t, const struct repetition *repetition,
-                                 struct pm_error *err) {
+                                 struct pm_call_times **calls, struct pm_error *err) {
     struct pm_times *times =
         pm_times_ingest(repetition->raw, t->copies->structure, t->chosen, t->modules,
-                        t->copies->n_files, repetition->cpu_seconds, err);
+                        t->copies->n_files, repetition->cpu_seconds, calls, err);
     if (!times)
         return NULL;
     times->plain_seconds = repetition->plain_seconds;
@@ -263,7 +263,7 @@ static bool pass_on_each(const struct timing *t, const struct pm_parameters *at,
                          const struct repetition *repetitions, struct pm_error *err) {
     const struct pm_times_listener *listener = &t->request->listener;
     for (size_t i = 0; listener->take && i < t->request->n_runs; i++) {
-        struct pm_times *times = read_one(t, &repetitions[i], err);
+        struct pm_times *times = read_one(t, &repetitions[i], NULL, err);
         if (!times)
             return false;
         listener->take(listener->context, at, times);
@@ -271,13 +271,46 @@ static bool pass_on_each(const struct timing *t, const struct pm_parameters *at,
     return true;
 }
 
+/* From the end of MPI_Init to the begin of MPI_Finalize, of the slowest rank; not known: INFINITY.
+ */
+static double longest_span(const struct pm_call_times *calls) {
+    double longest = 0;
+    for (size_t i = 0; i < calls->n_spans; i++)
+        longest = fmax(longest, calls->spans[i].seconds);
+    return longest > 0 ? longest : INFINITY;
+}
+
+/* Times of calls of the run whose slowest rank was fastest: what else runs on the machine only adds
+   to what ranks wait.  NULL with a sentence, or without one where there are none. */
+static struct pm_call_times *
+read_calls(const struct timing *t, const struct repetition *repetitions, struct pm_error *err) {
+    struct pm_call_times *best = NULL;
+    for (size_t i = 0; i < t->request->n_runs; i++) {
+        struct pm_call_times *calls = NULL;
+        struct pm_times *times = read_one(t, &repetitions[i], &calls, err);
+        bool is_better = calls && (!best || longest_span(calls) < longest_span(best));
+        pm_times_free(times);
+        pm_call_times_free(is_better ? best : calls);
+        best = is_better ? calls : best;
+        if (!times) {
+            pm_call_times_free(best);
+            return NULL;
+        }
+    }
+    return best;
+}
+
 static struct pm_times *read_times(const struct timing *t, const struct pm_parameters *at,
-                                   struct repetition *repetitions, struct pm_error *err) {
+                                   struct repetition *repetitions, struct pm_call_times **calls,
+                                   struct pm_error *err) {
     size_t n = t->request->n_runs;
     PM_SORT(repetitions, n, by_cpu_seconds);
     if (!pass_on_each(t, at, repetitions, err))
         return NULL;
-    struct pm_times *times = read_one(t, &repetitions[(n - 1) / 2], err);
+    *calls = read_calls(t, repetitions, err);
+    if (!*calls && err->kind != PM_ERROR_NONE)
+        return NULL;
+    struct pm_times *times = read_one(t, &repetitions[(n - 1) / 2], NULL, err);
     if (!times)
         return NULL;
     times->over_plain = median_ratio(repetitions, n);
@@ -288,15 +321,16 @@ static struct pm_times *read_times(const struct timing *t, const struct pm_param
 struct pm_times *pm_measure_times(const struct pm_timing_request *request,
                                   const struct pm_copies *copies, const struct pm_profile *profile,
                                   const char *folder, struct pm_timing_lifts *lifts,
-                                  struct pm_error *err) {
+                                  struct pm_call_times **calls, struct pm_error *err) {
     struct timing t = {.request = request, .copies = copies, .lifts = lifts, .folder = folder};
     struct repetition *repetitions = pm_alloc(request->n_runs, sizeof *repetitions);
     struct pm_times *times = NULL;
+    *calls = NULL;
     list_files(&t);
     if (run_plain(&t, &repetitions[0], err)) {
         choose(&t, profile, repetitions[0].plain_seconds);
         if (make_copies(&t, err) && run_all(&t, repetitions, err))
-            times = read_times(&t, &profile->parameters, repetitions, err);
+            times = read_times(&t, &profile->parameters, repetitions, calls, err);
         if (times)
             note_untimed(&t, profile, times);
     }

@@ -3,6 +3,7 @@
 #define PM_TIMING_H
 
 #include "binlift/binlift.h"
+#include "core/call_times/call_times.h"
 #include "core/profile.h"
 #include "core/times.h"
 #include "measure/copies/copies.h"
@@ -39,12 +40,13 @@ bool pm_timing_lift_modules(const struct pm_copies_request *instrument,
 void pm_timing_lifts_free(struct pm_timing_lifts *lifts); /* what it owns */
 
 /* Runs the command plainly and with timers, and gives the times of the run with timers whose CPU
-   time is the median.  COPIES: what PROFILE, of the same size, was counted with.  Copies and raw
-   files go into FOLDER, which exists.  NULL with a sentence if a run fails or a module cannot be
-   instrumented; the caller frees. */
+   time is the median; into *CALLS, which the caller owns, what calls of MPI took in the run whose
+   slowest rank was fastest (NULL: it calls none, or that is not known).  COPIES: what PROFILE, of
+   the same size, was counted with.  Copies and raw files go into FOLDER, which exists.  NULL with a
+   sentence if a run fails or a module cannot be instrumented; the caller frees. */
 struct pm_times *pm_measure_times(const struct pm_timing_request *request,
                                   const struct pm_copies *copies, const struct pm_profile *profile,
                                   const char *folder, struct pm_timing_lifts *lifts,
-                                  struct pm_error *err);
+                                  struct pm_call_times **calls, struct pm_error *err);
 
 #endif

@@ -44,6 +44,9 @@ struct event_row {
     const char *operation;
     double n_ranks, events, sent, received, mean;
     double tag; /* NAN: several, or none */
+    struct pm_call_seconds times;
+    bool times_are_mixed; /* with another row's */
+    double seconds, least_seconds, waiting_seconds;
     uint32_t last_rank;
 };
 
@@ -63,6 +66,9 @@ static const struct pm_field fields[] = {
     {"bytes_sent", PM_COUNT, ROW(sent), .header = "BYTES SENT"},
     {"bytes_received", PM_COUNT, ROW(received), .header = "RECEIVED"},
     {"bytes_per_event", PM_COUNT, ROW(mean), .header = "BYTES/EVENT", .dispensable = 3},
+    {"seconds", PM_SECONDS, ROW(seconds), .header = "TIME"},
+    {"least_seconds", PM_SECONDS, ROW(least_seconds)},
+    {"waiting_seconds", PM_SECONDS, ROW(waiting_seconds), .header = "WAITED"},
 };
 
 static int64_t name_partner(enum naming naming, int32_t partner, uint32_t rank, uint32_t size) {
@@ -237,6 +243,45 @@ static void add_traffic(struct event_rows *to, const struct pm_communication_rep
     row->last_rank = rank;
 }
 
+/* Is TIME of calls that ROW counts?  Communicators are not told apart. */
+static bool is_of_row(const struct pm_communication_report *report, const struct event_row *row,
+                      const struct pm_call_time *time) {
+    uint32_t size = world_size(report);
+    return !row->to && report->calls[row->kind.path] == report->calls[time->path] &&
+           row->kind.operation == time->operation &&
+           (row->rank == PM_NONE || row->rank == time->rank) &&
+           (row->kind.partner < 0) == (time->partner < 0) &&
+           (row->kind.source < 0) == (time->source < 0) &&
+           row->partner == name_partner(row->naming, time->partner, time->rank, size) &&
+           row->source == name_partner(row->naming, time->source, time->rank, size);
+}
+
+/* Of the same calls in a run that was timed. */
+static void add_times(struct event_rows *to, const struct pm_communication_report *report) {
+    const struct pm_call_times *times = report->times;
+    for (size_t i = 0; times && i < times->n_calls; i++) {
+        const struct pm_call_time *time = &times->calls[i];
+        struct event_row *first = NULL;
+        if (report->rank != PM_NONE && time->rank != report->rank)
+            continue;
+        for (size_t r = 0; r < to->n_rows; r++) {
+            if (!is_of_row(report, &to->rows[r], time))
+                continue;
+            if (first)
+                first->times_are_mixed = to->rows[r].times_are_mixed = true;
+            else
+                pm_call_seconds_add(&(first = &to->rows[r])->times, time);
+        }
+    }
+    for (size_t r = 0; r < to->n_rows; r++) {
+        struct event_row *row = &to->rows[r];
+        bool is_known = row->times.n > 0 && !row->times_are_mixed;
+        row->seconds = is_known ? row->times.seconds : NAN;
+        row->least_seconds = is_known ? row->times.least : NAN;
+        row->waiting_seconds = is_known ? pm_call_seconds_waiting(&row->times) : NAN;
+    }
+}
+
 static struct event_rows make_rows(const struct pm_communication_report *report) {
     const struct pm_communication *of = report->communication;
     struct event_rows rows = {0};
@@ -245,6 +290,7 @@ static struct event_rows make_rows(const struct pm_communication_report *report)
         if (!is_done[i] && is_shown(report, &of->counts[i]))
             add_call(&rows, report, i, is_done);
     free(is_done);
+    add_times(&rows, report);
     for (size_t i = 0; i < of->n_traffic; i++)
         add_traffic(&rows, report, &of->traffic[i]);
     PM_SORT(rows.rows, rows.n_rows, by_bytes);
@@ -343,18 +389,18 @@ void pm_report_communication(FILE *out, struct pm_communication_report *report,
     } else if (options->format == PM_REPORT_CSV) {
         pm_fields_csv(out, PM_FIELDS(fields),
                       "rank call path operation partner source communicator tag ranks events "
-                      "bytes_sent bytes_received bytes_per_event",
+                      "bytes_sent bytes_received bytes_per_event seconds least_seconds "
+                      "waiting_seconds",
                       rows.rows, rows.n_rows, sizeof *rows.rows);
     } else {
+        char *columns = pm_sprintf("%scall operation partner communicator %sevents bytes_sent "
+                                   "bytes_received bytes_per_event%s",
+                                   report->by_rank ? "rank " : "", report->by_rank ? "" : "ranks ",
+                                   report->times ? " seconds waiting_seconds" : "");
         title(out, report, options, "communication");
-        pm_fields_table(out,
-                        pm_fields_named(PM_FIELDS(fields),
-                                        report->by_rank
-                                            ? "rank call operation partner communicator events "
-                                              "bytes_sent bytes_received bytes_per_event"
-                                            : "call operation partner communicator ranks events "
-                                              "bytes_sent bytes_received bytes_per_event"),
-                        rows.rows, rows.n_rows, sizeof *rows.rows, options);
+        pm_fields_table(out, pm_fields_named(PM_FIELDS(fields), columns), rows.rows, rows.n_rows,
+                        sizeof *rows.rows, options);
+        free(columns);
     }
     free_rows(&rows);
     forget_names(report);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "core/call_times/call_times.h"
 #include "core/communication/communication.h"
 #include "core/parameters.h"
 #include "core/prediction.h"
@@ -16,13 +17,20 @@
 /* ---- `pmodel report --ranks` (ranks.c) --------------------------------------------------------
  */
 
+/* What was measured of calls of MPI, of one rank; NAN: not known. */
+struct pm_rank_calls {
+    double span_seconds; /* from MPI_Init to MPI_Finalize */
+    double seconds, waiting_seconds;
+};
+
 /* Ranks that do the same work; of a size that was not measured, those of a role. */
 struct pm_rank_row {
     uint32_t group;     /* PM_NONE: of a size that was not measured */
     char *role, *ranks; /* "inside", "1–6"; ranks NULL: not known; owned */
     double n_ranks;
-    double seconds, low, high;      /* of one of them; NAN: not known */
-    double waits_seconds;           /* what the slowest take longer */
+    double seconds, low, high; /* of one of them; NAN: not known */
+    double waits_seconds;      /* what the slowest take longer */
+    struct pm_rank_calls calls;
     const char *machine;            /* for CSV, set by the writer */
     const struct pm_parameters *at; /* likewise */
 };
@@ -41,6 +49,7 @@ struct pm_rank_waiting_call {
     uint32_t number;  /* of its call path in the store */
     char *call;       /* "solve:112 MPI_Recv"; owned */
     double calls;     /* of one rank */
+    struct pm_rank_calls times;
 };
 
 struct pm_ranks_report {
@@ -54,6 +63,7 @@ struct pm_ranks_report {
     PM_ARRAY(struct pm_rank_waiting_loop, loops);
     PM_ARRAY(struct pm_rank_waiting_call, calls);
     bool calls_known;    /* communication was traced */
+    bool times_known;    /* and runs were timed */
     bool without_memory; /* reuse distances were not measured */
 };
 void pm_ranks_report_free(struct pm_ranks_report *report); /* what it owns */
@@ -127,11 +137,12 @@ struct pm_communication_report {
     const struct pm_structure *structure;
     struct pm_parameters at;
     const struct pm_communication *communication;
-    const struct pm_ranks *ranks; /* none: numbers of processes stand for them in traces */
-    uint32_t rank;                /* events of this one only, or its trace; PM_NONE: of all */
-    bool by_rank;                 /* rows for each rank */
-    bool by_path;                 /* rows for each call path, else for each call's short name */
-    char **names;                 /* [paths] of the writer, as the next one */
+    const struct pm_call_times *times; /* NULL: no run was timed */
+    const struct pm_ranks *ranks;      /* none: numbers of processes stand for them in traces */
+    uint32_t rank;                     /* events of this one only, or its trace; PM_NONE: of all */
+    bool by_rank;                      /* rows for each rank */
+    bool by_path; /* rows for each call path, else for each call's short name */
+    char **names; /* [paths] of the writer, as the next one */
     uint32_t *calls;
 };
 void pm_report_communication(FILE *out, struct pm_communication_report *report,

@@ -2,7 +2,10 @@
 
    JSON: {"format": "pmodel-ranks", "version": 1, "program", "reports": [{parameters, machine,
    predicted, ranks, slowest_seconds, mean_seconds, imbalance, tolerance, groups, waiting_loops,
-   waiting_calls}]}; CSV: a line for each group. */
+   waiting_calls}]}; CSV: a line for each group.
+
+   Times are predicted, but for those with `measured_` in their names, which are those of the run
+   that was timed (core/call_times/call_times.h), of the mean rank of the group or role. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,6 +24,9 @@ static const struct pm_field fields[] = {
     {"low_seconds", PM_SECONDS, ROW(low)},
     {"high_seconds", PM_SECONDS, ROW(high)},
     {"waits_seconds", PM_SECONDS, ROW(waits_seconds), .header = "WAITS"},
+    {"measured_seconds", PM_SECONDS, ROW(calls.span_seconds), .header = "MEASURED"},
+    {"measured_mpi_seconds", PM_SECONDS, ROW(calls.seconds), .header = "IN MPI"},
+    {"measured_waiting_seconds", PM_SECONDS, ROW(calls.waiting_seconds), .header = "WAITED"},
     {"n_ranks", PM_COUNT, ROW(n_ranks), .header = "RANKS"},
     {"group", PM_INDEX, ROW(group), .header = "GROUP"},
     {"role", PM_TEXT, ROW(role), .header = "ROLE"},
@@ -35,10 +41,14 @@ static const struct pm_field loop_fields[] = {
     {"source", PM_TEXT, PM_PLACE(struct pm_rank_waiting_loop, place, source), .header = "SOURCE"},
 };
 
+#define CALL(member_) PM_MEMBER(struct pm_rank_waiting_call, member_)
+
 static const struct pm_field call_fields[] = {
-    {"calls", PM_COUNT, PM_MEMBER(struct pm_rank_waiting_call, calls), .header = "CALLS"},
-    {"role", PM_TEXT, PM_MEMBER(struct pm_rank_waiting_call, role), .header = "ROLE"},
-    {"call", PM_NAME, PM_MEMBER(struct pm_rank_waiting_call, call), .header = "CALL"},
+    {"measured_waiting_seconds", PM_SECONDS, CALL(times.waiting_seconds), .header = "WAITED"},
+    {"measured_mpi_seconds", PM_SECONDS, CALL(times.seconds), .header = "IN MPI"},
+    {"calls", PM_COUNT, CALL(calls), .header = "CALLS"},
+    {"role", PM_TEXT, CALL(role), .header = "ROLE"},
+    {"call", PM_NAME, CALL(call), .header = "CALL"},
 };
 
 void pm_ranks_report_free(struct pm_ranks_report *report) {
@@ -114,7 +124,8 @@ static void write_csv(FILE *out, const struct pm_ranks_report *reports, size_t n
     struct pm_csv_lines lines =
         pm_csv_begin(out, PM_FIELDS(fields),
                      "machine parameters group role ranks n_ranks seconds low_seconds high_seconds "
-                     "waits_seconds");
+                     "waits_seconds measured_seconds measured_mpi_seconds "
+                     "measured_waiting_seconds");
     for (size_t i = 0; i < n; i++)
         for (size_t r = 0; r < reports[i].n_rows; r++)
             pm_csv_line(&lines, &reports[i].rows[r]);
@@ -143,6 +154,16 @@ static void print_notes(FILE *out, const struct pm_ranks_report *report,
         out, options,
         "Times are of what each rank does, with a core for each of its threads, without what it "
         "waits for others and what the MPI library does; WAITS is what the slowest take longer.");
+    if (report->times_known)
+        pm_print_note(out, options,
+                      "MEASURED, from MPI_Init to MPI_Finalize, IN MPI and WAITED are times of the "
+                      "machine that ran it, of one rank: of the fastest of the runs with timers. "
+                      "A rank waits in a receive until the message was sent, in a send that is not "
+                      "buffered until the receive began, in a collective operation until the last "
+                      "rank came.");
+    else if (report->calls_known)
+        pm_print_note(out, options,
+                      "How long ranks wait was not measured: `pmodel run --time` does.");
     for (size_t i = 0; i < report->n_rows; i++)
         if (isnan(report->rows[i].seconds))
             pm_print_note(out, options,
@@ -167,20 +188,31 @@ static void write_table(FILE *out, const struct pm_ranks_report *report,
                         const struct pm_report_options *options) {
     struct pm_table_rows loops = pm_table_begin(pm_fields_named(PM_FIELDS(loop_fields),
                                                                 "rounds group role label source")),
-                         calls = pm_table_begin(
-                             pm_fields_named(PM_FIELDS(call_fields), "calls role call"));
+                         calls = pm_table_begin(pm_fields_named(
+                             PM_FIELDS(call_fields),
+                             report->times_known
+                                 ? "measured_waiting_seconds measured_mpi_seconds calls role call"
+                                 : "calls role call"));
     print_title(out, report, options);
     pm_fields_table(out,
-                    pm_fields_named(PM_FIELDS(fields), "seconds waits_seconds n_ranks group role "
-                                                       "ranks"),
+                    pm_fields_named(PM_FIELDS(fields),
+                                    report->times_known
+                                        ? "seconds waits_seconds measured_seconds "
+                                          "measured_mpi_seconds measured_waiting_seconds n_ranks "
+                                          "group role ranks"
+                                        : "seconds waits_seconds n_ranks group role ranks"),
                     report->rows, report->n_rows, sizeof *report->rows, options);
     for (size_t i = 0; i < report->n_loops; i++)
         pm_table_row(&loops, &report->loops[i]);
     pm_table_end(out, &loops, "left out: rounds in which a rank only waited for another one\n",
                  options);
     for (size_t i = 0; i < report->n_calls; i++)
-        pm_table_row(&calls, &report->calls[i]);
-    pm_table_end(out, &calls, "calls at which ranks may wait for others, of one rank each\n",
+        if (!(report->calls[i].times.waiting_seconds == 0)) /* or it is not known */
+            pm_table_row(&calls, &report->calls[i]);
+    pm_table_end(out, &calls,
+                 report->times_known
+                     ? "calls at which ranks wait for others, of one rank each\n"
+                     : "calls at which ranks may wait for others, of one rank each\n",
                  options);
     print_notes(out, report, options);
 }

@@ -95,9 +95,10 @@ static char *reasons_text(const struct time_line *line) {
         pm_append(&text, "; counts and misses alone, %.2gx beyond those measured, make it %s to %s",
                   beyond, pm_seconds_text(row->low_by_models).text,
                   pm_seconds_text(row->high_by_models).text);
-    if (row->by_machine > worth_telling * predicted)
-        pm_append(&text, "; figures of the machine change %s%% of it",
-                  pm_percent_text(row->by_machine / predicted).text);
+    if (fmax(row->below_by_machine, row->above_by_machine) > worth_telling * predicted)
+        pm_append(&text, "; figures of the machine take up to %s%% off it, or add %s%%",
+                  pm_percent_text(row->below_by_machine / predicted).text,
+                  pm_percent_text(row->above_by_machine / predicted).text);
     if (row->missing > worth_telling * predicted)
         pm_append(&text, "; up to %s are missing", pm_seconds_text(row->missing).text);
     if (doubts)
@@ -214,7 +215,9 @@ static const struct pm_field line_fields[] = {
     {"upper_seconds", PM_NUMBER, ROW(upper)},
     {"models_low_seconds", PM_NUMBER, ROW(low_by_models)},
     {"models_high_seconds", PM_NUMBER, ROW(high_by_models)},
-    {"machine_half_seconds", PM_NUMBER, ROW(by_machine)},
+    {"models_low_schedule_seconds", PM_NUMBER, ROW(low_schedule_by_models)},
+    {"machine_below_seconds", PM_NUMBER, ROW(below_by_machine)},
+    {"machine_above_seconds", PM_NUMBER, ROW(above_by_machine)},
     {"missing_seconds", PM_NUMBER, ROW(missing)},
     {"share", PM_PERCENT, ROW(share), .header = "%"},
     {"large", PM_YES_NO, ROW(is_large)},

@@ -7,6 +7,7 @@
 #include "runtime/communication/communication.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/mpi_operations/mpi_operations.h"
 #include "core/probe_abi.h"
@@ -26,8 +27,10 @@ struct events {
     int lock;
     struct pm_counted_events kinds;
     struct pm_sequence sequence;
+    struct pm_call_log log;
     struct waiting { /* PM_WAITING_EVENTS, by serial */
         bool is_open;
+        uint64_t ns; /* of its call */
         struct pm_raw_event event;
     } * waiting;
     uint64_t first_waiting, next_serial;
@@ -46,16 +49,23 @@ static struct {
     uint32_t n_words, room, n;
 } communicators;
 
-PM_EXPORT bool pmodel_communication_wanted(void) {
-    static int wanted; /* 1: no, 2: yes */
+enum wanted { NOT_ASKED, NOTHING, EVENTS, EVENTS_AND_TIMES };
+
+static enum wanted what_is_wanted(void) {
+    static int wanted;
     int known = __atomic_load_n(&wanted, __ATOMIC_RELAXED);
-    if (!known) {
+    if (known == NOT_ASKED) {
         const char *set = getenv(PM_ENV_COMMUNICATION);
-        known = set && *set ? 2 : 1;
+        known = !set || !*set                              ? NOTHING
+                : strcmp(set, PM_COMMUNICATION_TIMES) == 0 ? EVENTS_AND_TIMES
+                                                           : EVENTS;
         __atomic_store_n(&wanted, known, __ATOMIC_RELAXED);
     }
-    return known == 2;
+    return (enum wanted)known;
 }
+
+PM_EXPORT bool pmodel_communication_wanted(void) { return what_is_wanted() != NOTHING; }
+PM_EXPORT bool pmodel_call_times_wanted(void) { return what_is_wanted() == EVENTS_AND_TIMES; }
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
@@ -74,13 +84,23 @@ static struct events *find_events(uint32_t number) {
     return events;
 }
 
-/* Counts EVENT, and appends it to the order; its kind, UINT32_MAX: there is no room. */
-static uint32_t settle(struct events *events, const struct pm_raw_event *event) {
+static void add_time(struct pm_raw_call_time *time, uint64_t ns, bool is_first) {
+    time->ns += ns;
+    if (is_first || ns < time->least_ns)
+        time->least_ns = ns;
+}
+
+/* Counts EVENT, whose call took NS, and appends it to the order; its kind, UINT32_MAX: there is no
+   room. */
+static uint32_t settle(struct events *events, const struct pm_raw_event *event, uint64_t ns) {
     uint32_t kind = pm_event_kind(&events->kinds, event);
-    if (kind == UINT32_MAX)
+    if (kind == UINT32_MAX) {
         events->n_lost++;
-    else
-        events->kinds.kinds[kind].n++;
+    } else {
+        bool is_first = events->kinds.kinds[kind].n++ == 0;
+        if (events->kinds.times)
+            add_time(&events->kinds.times[kind], ns, is_first);
+    }
     events->is_cut =
         events->is_cut || kind == UINT32_MAX || !pm_sequence_add(&events->sequence, kind);
     events->n_cut += events->is_cut;
@@ -97,7 +117,7 @@ static void settle_known(struct events *events) {
         struct waiting *first = waiting_event(events, events->first_waiting);
         if (first->is_open)
             break;
-        settle(events, &first->event);
+        settle(events, &first->event, first->ns);
         events->first_waiting++;
     }
 }
@@ -105,7 +125,7 @@ static void settle_known(struct events *events) {
 /* The first that waits is not waited for any longer. */
 static void settle_first(struct events *events) {
     struct waiting *first = waiting_event(events, events->first_waiting);
-    uint32_t kind = settle(events, &first->event);
+    uint32_t kind = settle(events, &first->event, first->ns);
     if (!events->late)
         events->late = pm_mmap(MOST_LATE * sizeof *events->late);
     if (events->late && events->n_late < MOST_LATE && kind != UINT32_MAX)
@@ -113,17 +133,18 @@ static void settle_first(struct events *events) {
     events->first_waiting++;
 }
 
-static uint64_t wait_for(struct events *events, const struct pm_raw_event *event, bool is_open) {
+static uint64_t wait_for(struct events *events, const struct pm_raw_event *event, uint64_t ns,
+                         bool is_open) {
     if (!events->waiting &&
         !(events->waiting = pm_mmap(PM_WAITING_EVENTS * sizeof *events->waiting))) {
-        settle(events, event);
+        settle(events, event, ns);
         return UINT64_MAX;
     }
     if (events->next_serial - events->first_waiting == PM_WAITING_EVENTS) {
         settle_first(events);
         settle_known(events);
     }
-    *waiting_event(events, events->next_serial) = (struct waiting){is_open, *event};
+    *waiting_event(events, events->next_serial) = (struct waiting){is_open, ns, *event};
     return events->next_serial++;
 }
 
@@ -146,12 +167,14 @@ PM_EXPORT uint64_t pmodel_event(const struct pmodel_event *event, bool is_open) 
         .source_tag = event->source_tag,
         .bytes_sent = event->bytes_sent,
         .bytes_received = event->bytes_received};
-    uint64_t serial = UINT64_MAX;
+    uint64_t serial = UINT64_MAX, ns = event->end_ns - event->begin_ns;
     pm_lock(&events->lock);
+    if (event->end_ns)
+        pm_call_log_add(&events->log, event->begin_ns, event->end_ns);
     if (is_open || events->first_waiting < events->next_serial)
-        serial = wait_for(events, &raw, is_open);
+        serial = wait_for(events, &raw, ns, is_open);
     else
-        settle(events, &raw);
+        settle(events, &raw, ns);
     pm_unlock(&events->lock);
     return is_open && serial != UINT64_MAX ? (uint64_t)(number + 1) << SERIAL_BITS | serial : 0;
 }
@@ -268,8 +291,10 @@ static void add_trace(struct pm_raw_builder *builder, uint32_t thread,
 
 /* Of a process that is at its end nothing will come to be known any more. */
 static void settle_all(struct events *events) {
-    while (events->first_waiting < events->next_serial)
-        settle(events, &waiting_event(events, events->first_waiting++)->event);
+    while (events->first_waiting < events->next_serial) {
+        const struct waiting *first = waiting_event(events, events->first_waiting++);
+        settle(events, &first->event, first->ns);
+    }
 }
 
 /* A thread that a signal ends the process in may be in the middle of an event: its counts are right
@@ -282,6 +307,8 @@ static void add_thread(struct pm_raw_builder *builder, uint32_t thread, struct e
     add_counts(builder, thread, events);
     if (events->is_held)
         add_trace(builder, thread, events);
+    if (events->is_held && pmodel_call_times_wanted())
+        pm_call_times_add_thread(builder, thread, &events->kinds, &events->log);
 }
 
 void pm_communication_add(struct pm_raw_builder *builder) {
@@ -293,6 +320,8 @@ void pm_communication_add(struct pm_raw_builder *builder) {
             events_of[i]->is_held = pm_lock_soon(&events_of[i]->lock);
     add_communicators(builder);
     pm_request_lists_add(builder);
+    if (pmodel_call_times_wanted())
+        pm_mpi_span_add(builder);
     for (uint32_t i = 0; i < PM_MAX_THREADS; i++)
         if (events_of[i])
             add_thread(builder, i, events_of[i]);
@@ -310,6 +339,7 @@ void pm_communication_after_fork(void) {
             continue;
         pm_counted_events_free(&events->kinds);
         pm_sequence_free(&events->sequence);
+        pm_call_log_free(&events->log);
         pm_path_cache_free(&events->paths);
         pm_munmap(events->waiting, PM_WAITING_EVENTS * sizeof *events->waiting);
         pm_munmap(events->late, MOST_LATE * sizeof *events->late);
@@ -318,4 +348,5 @@ void pm_communication_after_fork(void) {
     communicators.lock = 0;
     communicators.n = communicators.n_words = 0;
     pm_request_lists_clear();
+    pm_mpi_span_clear();
 }

@@ -3,7 +3,10 @@
 
    Who knows of events, the wrappers of an MPI library (runtime/mpi/), is a library of its own and
    finds the functions below by dlsym: where they are not, or events are not wanted, there is
-   nothing to tell.  An event costs a lock that nobody else holds as a rule, and no system call. */
+   nothing to tell.  An event costs a lock that nobody else holds as a rule, and no system call.
+
+   Where times are wanted, too, those of the calls are added up by kind of event, and when each
+   began and ended goes to a log, up to a length.  Clocks are read by who sees the calls. */
 #ifndef PM_RUNTIME_COMMUNICATION_H
 #define PM_RUNTIME_COMMUNICATION_H
 
@@ -19,6 +22,7 @@ struct pmodel_event {
     uint64_t bytes_sent, bytes_received;
     const uint32_t *requests; /* their numbers */
     uint32_t n_requests;
+    uint64_t begin_ns, end_ns; /* of the call, by CLOCK_MONOTONIC; 0: not wanted */
     const void *frame;  /* __builtin_frame_address(0) of the function that the program called */
     const char *callee; /* its name, which stays readable */
 };
@@ -26,6 +30,14 @@ struct pmodel_event {
 /* Are events wanted?  The same for all of the process's life. */
 bool pmodel_communication_wanted(void);
 typedef bool pmodel_communication_wanted_function(void);
+
+/* And when their calls began and ended? */
+bool pmodel_call_times_wanted(void);
+typedef bool pmodel_call_times_wanted_function(void);
+
+/* When MPI_Init came back; with END_NS not 0 when MPI_Finalize was called. */
+void pmodel_mpi_span(uint64_t begin_ns, uint64_t end_ns);
+typedef void pmodel_mpi_span_function(uint64_t, uint64_t);
 
 /* Takes an event.  IS_OPEN: partner, tag and bytes received are not known yet; the ticket is what
    pmodel_event_complete wants.  0: the event is not measured, or is not open. */

@@ -36,6 +36,11 @@ static bool grow(struct pm_counted_events *kinds) {
         pm_munmap(table, 2 * room * sizeof *table);
         return false;
     }
+    if (pmodel_call_times_wanted() &&
+        !pm_mgrow(&kinds->times, kinds->room * sizeof *kinds->times, room * sizeof *kinds->times)) {
+        pm_munmap(table, 2 * room * sizeof *table);
+        return false;
+    }
     pm_munmap(kinds->by_hash, kinds->n_slots * sizeof *table);
     kinds->by_hash = table;
     kinds->n_slots = 2 * room;
@@ -60,6 +65,7 @@ uint32_t pm_event_kind(struct pm_counted_events *kinds, const struct pm_raw_even
 
 void pm_counted_events_free(struct pm_counted_events *kinds) {
     pm_munmap(kinds->kinds, kinds->room * sizeof *kinds->kinds);
+    pm_munmap(kinds->times, kinds->room * sizeof *kinds->times);
     pm_munmap(kinds->by_hash, kinds->n_slots * sizeof *kinds->by_hash);
     *kinds = (struct pm_counted_events){0};
 }

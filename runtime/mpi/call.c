@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "runtime/clock.h"
 #include "runtime/mpi/library.h"
 
 struct pm_mpi_runtime pm_mpi_runtime;
@@ -55,19 +56,27 @@ bool pm_mpi_is_library(const void *address) {
     return is_library;
 }
 
+/* The C library asks the kernel's page for this, without a system call; errno stays as it is. */
+static uint64_t now_ns(void) { return pm_clock_ns(CLOCK_MONOTONIC); }
+
 /* ---- begin and end --------------------------------------------------------------------------- */
 
 /* Every function of the runtime, or none. */
 static bool find_runtime(void) {
     pmodel_communication_wanted_function *wanted =
         (pmodel_communication_wanted_function *)dlsym(RTLD_DEFAULT, "pmodel_communication_wanted");
+    pmodel_call_times_wanted_function *wants_times =
+        (pmodel_call_times_wanted_function *)dlsym(RTLD_DEFAULT, "pmodel_call_times_wanted");
     struct pm_mpi_runtime found = {
         (pmodel_event_function *)dlsym(RTLD_DEFAULT, "pmodel_event"),
         (pmodel_event_complete_function *)dlsym(RTLD_DEFAULT, "pmodel_event_complete"),
         (pmodel_communicator_function *)dlsym(RTLD_DEFAULT, "pmodel_communicator"),
+        (pmodel_mpi_span_function *)dlsym(RTLD_DEFAULT, "pmodel_mpi_span"),
+        wants_times && wants_times(),
     };
     int (*volatile rank)(MPI_Comm, int *) = PMPI_Comm_rank; /* weak: is the library there for us? */
-    if (!rank || !wanted || !found.event || !found.complete || !found.communicator || !wanted())
+    if (!rank || !wanted || !found.event || !found.complete || !found.communicator || !found.span ||
+        !wanted())
         return false;
     pm_mpi_runtime = found;
     return true;
@@ -93,6 +102,8 @@ static void begin_world(void) {
     PMPI_Query_thread(&level);
     pm_mpi_has_threads = level == MPI_THREAD_MULTIPLE;
     pm_mpi_begin_world();
+    if (pm_mpi_runtime.wants_times)
+        pm_mpi_runtime.span(now_ns(), 0);
     __atomic_store_n(&state, BEGUN, __ATOMIC_RELEASE);
 }
 
@@ -155,6 +166,8 @@ static struct pmodel_event event_of(const struct pm_mpi_call *call, struct pm_mp
         .source = PM_NO_PARTNER,
         .tag = tag_of(call->tag),
         .source_tag = PM_NO_TAG,
+        .begin_ns = call->begin_ns,
+        .end_ns = call->end_ns,
         .frame = call->frame,
         .callee = call->callee,
     };
@@ -331,10 +344,11 @@ static void make_request(const struct pm_mpi_call *call, struct pm_mpi_comm *com
     pm_mpi_request_add(*call->request, &request);
 }
 
-/* An event for each. */
+/* An event for each, of which the first has the time of the call. */
 static void start_requests(const struct pm_mpi_call *call) {
     int n;
     const MPI_Request *requests = requests_of(call, &n);
+    uint64_t begin_ns = call->begin_ns;
     for (int i = 0; i < n; i++) {
         struct pm_mpi_request *request = pm_mpi_request_take(requests[i]);
         if (!request)
@@ -344,6 +358,8 @@ static void start_requests(const struct pm_mpi_call *call) {
         event.bytes_received = request->is_receive && is_null ? 0 : event.bytes_received;
         event.requests = &request->number;
         event.n_requests = request->number != PM_MPI_NO_NUMBER;
+        event.begin_ns = begin_ns;
+        event.end_ns = begin_ns = call->end_ns;
         event.frame = call->frame;
         event.callee = call->callee;
         request->ticket = pm_mpi_runtime.event(&event, request->is_receive && !is_null);
@@ -414,11 +430,15 @@ void pm_mpi_before(struct pm_mpi_call *call) {
         call->comm_before = take_message(call);
         break;
     case PM_DOES_FINALIZE:
+        if (pm_mpi_runtime.wants_times)
+            pm_mpi_runtime.span(0, now_ns());
         __atomic_store_n(&state, ENDED, __ATOMIC_RELEASE);
         break;
     default:
         break;
     }
+    if (pm_mpi_runtime.wants_times)
+        call->begin_ns = now_ns();
 }
 
 static void receive(const struct pm_mpi_call *call, struct pm_mpi_comm *comm) {
@@ -510,6 +530,8 @@ static void make_event(struct pm_mpi_call *call) {
 }
 
 int pm_mpi_after(struct pm_mpi_call *call, int result) {
+    if (pm_mpi_runtime.wants_times)
+        call->end_ns = now_ns();
     if (result == MPI_SUCCESS)
         make_event(call);
     else if (call->does == PM_DOES_COMPLETES)

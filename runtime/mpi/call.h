@@ -109,6 +109,7 @@ struct pm_mpi_call {
     struct pm_mpi_taken *taken, few_taken[PM_MPI_FEW]; /* of its requests */
     MPI_Status *own_statuses, few_statuses[PM_MPI_FEW];
     int n_taken;
+    uint64_t begin_ns, end_ns;       /* in the library; 0: times are not wanted */
     struct pm_mpi_comm *comm_before; /* of a window or message that is gone after the call */
 };
 
@@ -138,6 +139,8 @@ struct pm_mpi_runtime {
     pmodel_event_function *event;
     pmodel_event_complete_function *complete;
     pmodel_communicator_function *communicator;
+    pmodel_mpi_span_function *span;
+    bool wants_times;
 };
 extern struct pm_mpi_runtime pm_mpi_runtime;
 

@@ -193,12 +193,68 @@ static void events_tell_who_sends_to_whom(void **state) {
     assert_int_equal(pm_operation_of_name("MPI_Nothing"), PM_N_OPERATIONS);
 }
 
+static struct pm_call_times *times_example(void) {
+    struct pm_call_times *times = pm_alloc(1, sizeof *times);
+    uint32_t outer = pm_call_paths_add(&times->paths, 0, 0, 0x1008);
+    uint32_t inner = pm_call_paths_add(&times->paths, outer, 0, 0x100c);
+    *PM_PUSH(times, calls) = (struct pm_call_time){.rank = 0,
+                                                   .path = inner,
+                                                   .operation = PM_MPI_Send,
+                                                   .partner = 1,
+                                                   .source = PM_NO_PARTNER,
+                                                   .n = 100,
+                                                   .seconds = 3,
+                                                   .least_seconds = 0.01,
+                                                   .waiting_seconds = 1,
+                                                   .unknown_seconds = 2};
+    *PM_PUSH(times, calls) = (struct pm_call_time){
+        .rank = 1, .path = outer, .operation = PM_MPI_Waitall, .partner = PM_NO_PARTNER};
+    *PM_PUSH(times, spans) = (struct pm_rank_span){.rank = 1, .seconds = 5};
+    return times;
+}
+
+static void times_of_calls_come_back_and_go_with_their_run(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_call_times *times = times_example();
+    struct pm_structure *s = small_structure(1);
+    struct pm_store *store = open_new();
+    struct pm_parameters at = size_of(16);
+    put(store, 16);
+    assert_null(pm_store_call_times(store, &at, &err)); /* as of an old store */
+    assert_int_equal(err.kind, PM_ERROR_NONE);
+    for (int twice = 0; twice < 2; twice++)
+        assert_true(pm_store_put_call_times(store, s, &at, times, &err));
+    struct pm_call_times *back = pm_store_call_times(store, &at, &err);
+    assert_non_null(back);
+    assert_int_equal(back->n_calls, 2);
+    const struct pm_call_time *one = &times->calls[0], *other = &back->calls[0];
+    assert_int_equal(other->operation, PM_MPI_Send);
+    assert_int_equal(other->partner, 1);
+    assert_int_equal(other->n, 100);
+    assert_true(other->seconds == one->seconds && other->least_seconds == one->least_seconds &&
+                other->waiting_seconds == one->waiting_seconds &&
+                other->unknown_seconds == one->unknown_seconds);
+    assert_int_equal(back->paths.sites[other->path].return_address, 0x100c);
+    assert_int_equal(back->spans[0].rank, 1);
+    pm_call_times_free(back);
+    put(store, 16);
+    assert_null(pm_store_call_times(store, &at, &err));
+    times->calls[0].waiting_seconds = 4; /* more than there is */
+    assert_false(pm_call_times_are_valid(times, &err));
+    pm_call_times_free(times);
+    pm_structure_free(s);
+    pm_store_close(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(communication_comes_back, set_up, tear_down),
         cmocka_unit_test(damaged_traces_are_seen),
         cmocka_unit_test_setup_teardown(damaged_tables_are_seen, set_up, tear_down),
         cmocka_unit_test(events_tell_who_sends_to_whom),
+        cmocka_unit_test_setup_teardown(times_of_calls_come_back_and_go_with_their_run, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -444,6 +444,8 @@ static void inconsistent_predictions_are_repaired_and_counted(void **state) {
     models->edges[7] = models->edges[6];
     models->n_edges = 8;
     models->edges[6].coefficients[0] = 5; /* more leave by 2 → EXIT than the 2 that came in */
+    models->edges[7].exact = false;       /* and so it is this one that is solved */
+    models->edges[7].sigma = 9;
     assert_true(pm_parameters_parse("N=64", &at, &err));
     struct pm_profile *profile = pm_fit_instantiate(structure, models, &at, &err);
     assert_non_null(profile);
@@ -454,6 +456,28 @@ static void inconsistent_predictions_are_repaired_and_counted(void **state) {
     assert_true(counts[0] == counts[1]);
     assert_true(counts[1] + counts[5] == counts[2] + counts[4] + counts[7]);
     assert_true(counts[2] == counts[6] && counts[0] == counts[6] + counts[7]);
+    pm_profile_free(profile);
+    pm_model_set_free(models);
+    pm_structure_free(structure);
+}
+
+/* The edge into the branch has no counter, but an exact model; that out of it has one, and is not
+   sure. */
+static void a_count_that_is_not_sure_spoils_none_that_is(void **state) {
+    (void)state;
+    struct pm_structure *structure = new_structure();
+    struct pm_error err = {0};
+    struct pm_parameters at = {0};
+    struct pm_model_set *models = fit_counts(structure, cube_of_interior, square);
+    models->edges[5].exact = false;
+    models->edges[5].leave_one_out_error = models->edges[5].relative_error = 0.2;
+    models->edges[5].coefficients[0] *= 1.3;
+    assert_true(pm_parameters_parse("N=64", &at, &err));
+    struct pm_profile *profile = pm_fit_instantiate(structure, models, &at, &err);
+    assert_non_null(profile);
+    expect_conservation(profile->edge_counts);
+    assert_true(profile->edge_counts[4] == 64 * 64 && profile->edge_counts[5] == 64 * 64);
+    assert_int_equal(profile->n_inexact_routines, 0);
     pm_profile_free(profile);
     pm_model_set_free(models);
     pm_structure_free(structure);
@@ -475,6 +499,7 @@ int main(void) {
         cmocka_unit_test(models_in_two_parameters_predict_and_obey_flow_conservation),
         cmocka_unit_test(models_in_two_parameters_do_not_depend_on_threads),
         cmocka_unit_test(inconsistent_predictions_are_repaired_and_counted),
+        cmocka_unit_test(a_count_that_is_not_sure_spoils_none_that_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

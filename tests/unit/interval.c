@@ -43,10 +43,14 @@ static void sources_err_independently(void **state) {
     (void)state;
     struct pm_cost_sum cost = cost_of(200);
     cost.spread.high.cycles = 200;
-    cost.spread.machine = 200;
+    cost.spread.machine_below = cost.spread.machine_above = 200;
     is_near(pm_cycles_between(&cost).high, 1000 * exp(sqrt(3) * log(1.2)));
     cost.spread.low.cycles = -200;
     is_near(pm_cycles_between(&cost).low, 1000 * exp(sqrt(3) * log(0.8)));
+    /* One that is on one side alone leaves the other as it is. */
+    cost.spread.machine_below = 0;
+    is_near(pm_cycles_between(&cost).low, 1000 * exp(sqrt(2) * log(0.8)));
+    is_near(pm_cycles_between(&cost).high, 1000 * exp(sqrt(3) * log(1.2)));
 }
 
 static void an_end_on_the_wrong_side_does_not_narrow(void **state) {
@@ -78,6 +82,22 @@ static void a_sum_is_surer_than_its_parts(void **state) {
     pm_cost_sum_add(&large, &one);
     struct pm_estimate all = pm_cycles_between(&large);
     assert_true(all.high / all.estimate > 1.19 && all.high / all.estimate < 1.2001);
+}
+
+/* A tenth of the time is the schedule; counts and the machine would each take nearly all away. */
+static void nothing_is_below_the_schedule_without_misses(void **state) {
+    (void)state;
+    struct pm_cost_sum cost = cost_of(100);
+    cost.schedule_cycles = 100;
+    cost.spread.least = 60;
+    cost.spread.machine_below = 990;
+    cost.spread.low.cycles = -990;
+    is_near(pm_cycles_between(&cost).low, 60);
+    /* With half as many iterations the schedule is half as long. */
+    cost.spread.low.schedule_cycles = -50;
+    is_near(pm_cycles_between(&cost).low, 30);
+    cost.spread.least = 0;
+    assert_true(pm_cycles_between(&cost).low < 30);
 }
 
 static void what_is_missing_is_on_top(void **state) {
@@ -122,6 +142,7 @@ int main(void) {
         cmocka_unit_test(sources_err_independently),
         cmocka_unit_test(an_end_on_the_wrong_side_does_not_narrow),
         cmocka_unit_test(a_sum_is_surer_than_its_parts),
+        cmocka_unit_test(nothing_is_below_the_schedule_without_misses),
         cmocka_unit_test(what_is_missing_is_on_top),
         cmocka_unit_test(a_share_has_a_share_of_the_interval),
         cmocka_unit_test(what_nobody_knows_has_no_ends),

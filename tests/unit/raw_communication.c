@@ -23,6 +23,10 @@ struct content {
     uint64_t thread, second_thread; /* of communication, and of its trace */
     uint32_t n_sequences, n_nodes;
     uint32_t n_socket_rows; /* of a path that is not there */
+    struct pm_raw_call_time time;
+    uint64_t n_logged;
+    uint8_t last_byte; /* of the log */
+    struct pm_raw_mpi_span span;
 };
 static const struct content usual = {
     .made_by = PM_MPI_Comm_split,
@@ -35,6 +39,10 @@ static const struct content usual = {
     .second_thread = 3,
     .n_sequences = 2,
     .n_nodes = 2,
+    .time = {.ns = 900, .least_ns = 100},
+    .n_logged = 2,
+    .last_byte = 5,
+    .span = {.begin_ns = 100, .end_ns = 2000, .clock = {1, 2}},
 };
 
 static void add_file(struct pm_raw_builder *builder, const struct content *content) {
@@ -70,6 +78,19 @@ static void add_file(struct pm_raw_builder *builder, const struct content *conte
     pm_raw_add_u32(builder, content->n_nodes);
     pm_raw_add(builder, sequences, sizeof sequences);
     pm_raw_add(builder, nodes, sizeof nodes);
+    pm_raw_section_end(builder);
+    pm_raw_section_begin(builder, PM_RAW_CALL_TIMES);
+    pm_raw_add_u64(builder, content->second_thread);
+    pm_raw_add(builder, &content->time, sizeof content->time);
+    pm_raw_section_end(builder);
+    const uint8_t log[] = {0x80, 0x08, 100, 7, content->last_byte}; /* 1024, 100, 7, … */
+    pm_raw_section_begin(builder, PM_RAW_CALL_LOG);
+    pm_raw_add_u64(builder, content->second_thread);
+    pm_raw_add_u64(builder, content->n_logged);
+    pm_raw_add(builder, log, sizeof log);
+    pm_raw_section_end(builder);
+    pm_raw_section_begin(builder, PM_RAW_MPI_SPAN);
+    pm_raw_add(builder, &content->span, sizeof content->span);
     pm_raw_section_end(builder);
     pm_raw_section_begin(builder, PM_RAW_SOCKETS);
     pm_raw_add_u64(builder, 6);
@@ -113,6 +134,14 @@ static void what_is_written_is_read(void **state) {
     assert_int_equal(of->n_traced, 5);
     assert_int_equal(of->n_sequences, 2);
     assert_int_equal(of->nodes[1].times, 5);
+    assert_int_equal(of->n_times, 1);
+    assert_int_equal(of->times[0].least_ns, 100);
+    assert_int_equal(of->n_calls, 2);
+    assert_int_equal(of->calls[0].begin_ns, 1024);
+    assert_int_equal(of->calls[0].end_ns, 1124);
+    assert_int_equal(of->calls[1].begin_ns, 1131);
+    assert_int_equal(of->calls[1].end_ns, 1136);
+    assert_int_equal(raw->mpi_span.end_ns, 2000);
     assert_true(raw->has_sockets);
     assert_int_equal(raw->n_lost_transfers, 6);
     pm_raw_free(raw);
@@ -148,6 +177,11 @@ static void what_cannot_be_is_refused(void **state) {
     REFUSED(n_sequences, 0);
     REFUSED(n_sequences, UINT32_MAX);
     REFUSED(n_nodes, 3);
+    REFUSED(time.least_ns, 901);
+    REFUSED(n_logged, 1);
+    REFUSED(n_logged, UINT64_MAX);
+    REFUSED(last_byte, 0x85);
+    REFUSED(span.end_ns, 99);
     REFUSED(n_socket_rows, 1); /* of path 0, which is none */
 #undef REFUSED
 }

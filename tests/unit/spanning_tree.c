@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/spanning_tree.h"
@@ -82,7 +83,7 @@ static void check_solution(const struct pm_structure *s, const struct pm_spannin
     double *as_doubles = pm_alloc(tree->n_edges, sizeof *as_doubles);
     double *surplus_doubles = pm_alloc(tree->n_vertices, sizeof *surplus_doubles);
     for (size_t e = 0; e < s->n_edges; e++)
-        if (s->edges[e].counter != PM_NONE)
+        if (tree->counted[e])
             as_doubles[e] = (double)(values[e] = counts[e]);
     pm_spanning_tree_solve_counts(tree, values, surplus);
     pm_spanning_tree_solve_doubles(tree, as_doubles, surplus_doubles);
@@ -112,6 +113,36 @@ static void all_edges_follow_from_those_off_a_spanning_tree(void **state) {
         assert_int_equal(tree->n_steps, taken + 1);
         walk(s, counts);
         check_solution(s, tree, counts);
+        free(counts);
+        pm_spanning_tree_free(tree);
+        pm_structure_free(s);
+    }
+}
+
+/* Of 0 to 3 all, so that many are alike. */
+static void the_most_doubtful_edges_follow_from_the_others(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct pm_structure *s = random_routine();
+        take_counters_off(s);
+        struct pm_spanning_tree *tree = pm_spanning_tree_new(s, &s->routines[0]);
+        uint64_t *counts = pm_alloc(s->n_edges, sizeof *counts);
+        double *doubts = pm_alloc(tree->n_edges, sizeof *doubts), chosen = 0, before = 0;
+        for (uint32_t e = 0; e < tree->n_edges; e++)
+            doubts[e] = below(4);
+        doubts[s->n_edges] = INFINITY;
+        for (uint32_t i = 0; i < tree->n_steps; i++)
+            if (tree->steps[i].edge < s->n_edges)
+                before += doubts[tree->steps[i].edge];
+        pm_spanning_tree_choose(tree, doubts);
+        assert_true(tree->is_solvable && tree->is_tree);
+        for (uint32_t i = 0; i < tree->n_steps; i++)
+            if (tree->steps[i].edge < s->n_edges)
+                chosen += doubts[tree->steps[i].edge];
+        assert_true(chosen >= before); /* as no other tree has more */
+        walk(s, counts);
+        check_solution(s, tree, counts);
+        free(doubts);
         free(counts);
         pm_spanning_tree_free(tree);
         pm_structure_free(s);
@@ -150,6 +181,7 @@ static void what_does_not_add_up_is_left_over(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_edges_follow_from_those_off_a_spanning_tree),
+        cmocka_unit_test(the_most_doubtful_edges_follow_from_the_others),
         cmocka_unit_test(edges_without_a_counter_that_close_a_cycle_are_not_solvable),
         cmocka_unit_test(what_does_not_add_up_is_left_over),
     };

@@ -98,7 +98,9 @@ static void set_predicted(struct pm_time_row *row, const struct passing *p,
     row->upper = cost->upper_cycles / hz;
     row->low_by_models = (cost->cycles + cost->spread.low.cycles) / hz;
     row->high_by_models = (cost->cycles + cost->spread.high.cycles) / hz;
-    row->by_machine = cost->spread.machine / hz;
+    row->low_schedule_by_models = (cost->schedule_cycles + cost->spread.low.schedule_cycles) / hz;
+    row->below_by_machine = cost->spread.machine_below / hz;
+    row->above_by_machine = cost->spread.machine_above / hz;
     row->fallback = cost->fallback_cycles / hz;
     row->missing = cost->spread.missing / hz;
     row->parts.schedule = cost->schedule_cycles / hz;

@@ -35,9 +35,10 @@ struct pm_time_row {
     struct pm_time_parts parts;   /* of the estimate */
     double lower, upper;          /* seconds: every miss prefetched, every miss alone */
     /* What the interval comes from, in seconds (struct pm_spread). */
-    double low_by_models, high_by_models, by_machine, missing;
-    double fallback; /* seconds of the estimate whose misses were not simulated */
-    double *runs;    /* measured seconds, ascending; owned */
+    double low_by_models, high_by_models, below_by_machine, above_by_machine, missing;
+    double low_schedule_by_models; /* of low_by_models, its schedule */
+    double fallback;               /* seconds of the estimate whose misses were not simulated */
+    double *runs;                  /* measured seconds, ascending; owned */
     size_t n_runs;
     struct pm_estimate measured; /* of these: p10, median, p90 */
     double share;                /* of the program's measured time */

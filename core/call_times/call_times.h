@@ -1,0 +1,70 @@
+/* Times of calls of MPI in a run that was timed (`pmodel run --time`): how long each rank was in
+   them, and how long of that it waited for other ranks.  Kept with the run in the store.
+
+   Waiting, as `pmodel replay` counts it in a run on a network that is not there
+   (sched/replay/waiting.c), is of a call
+
+       of a receive or probe, until the send of its message began
+       of a send, until its receive began, unless the send ended before: it was buffered
+       of a completion, the longest of its requests, a request being what began it
+       of a collective operation, until the last rank came; where a root gives, until that came;
+         where one takes, at the root until the last came; of a scan until the last of the ranks
+         before came
+
+   at most as long as the call took.  This needs begin and end of each call by one clock, so it is
+   known among ranks on one machine.  What calls take beyond the shortest of their kind, which needs
+   no common clock, was not taken for it: where a rank comes late every time, no call of its partner
+   is short, and nothing would be waiting.
+
+   What is not known is time of calls whose partner has another clock, or is not known; of those
+   that the log of a thread had no room for (runtime/communication/); of neighbourhood collectives,
+   and of synchronisation of windows other than fences.  It is kept apart, as `unknown`. */
+#ifndef PM_CALL_TIMES_H
+#define PM_CALL_TIMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+#include "core/call_paths/call_paths.h"
+
+/* Calls of one rank, at one place and with one partner, that were events
+   (core/communication/communication.h); tests and probes that found nothing were none. */
+struct pm_call_time {
+    uint32_t rank;          /* of MPI_COMM_WORLD */
+    uint32_t path;          /* of the call */
+    int32_t partner;        /* as of struct pm_event_kind */
+    int32_t source;         /* likewise */
+    uint32_t operation;     /* enum pm_operation */
+    uint64_t n;             /* events */
+    double seconds;         /* in these calls */
+    double least_seconds;   /* in the shortest */
+    double waiting_seconds; /* of SECONDS, as far as that is known */
+    double unknown_seconds; /* of SECONDS, of which it is not known how much was waiting */
+};
+
+struct pm_rank_span {
+    uint32_t rank;
+    double seconds; /* from the end of MPI_Init to the begin of MPI_Finalize */
+};
+
+struct pm_call_times {
+    struct pm_call_paths paths;
+    PM_ARRAY(struct pm_call_time, calls); /* ascending by rank; owned */
+    PM_ARRAY(struct pm_rank_span, spans); /* ascending by rank, each once; owned */
+};
+
+void pm_call_times_free(struct pm_call_times *times); /* NULL is allowed */
+
+/* Sums over calls.  Waiting of a sum is not known (NAN) if more than a hundredth of its seconds
+   are unknown. */
+struct pm_call_seconds {
+    double n, seconds, least, waiting, unknown;
+};
+void pm_call_seconds_add(struct pm_call_seconds *sum, const struct pm_call_time *time);
+double pm_call_seconds_waiting(const struct pm_call_seconds *sum);
+
+/* Is what stands in TIMES in itself right?  A sentence says what is not. */
+bool pm_call_times_are_valid(const struct pm_call_times *times, struct pm_error *err);
+
+#endif
