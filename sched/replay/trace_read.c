@@ -31,8 +31,8 @@ struct reading {
     struct pm_actions *actions;
     const char *path; /* of the file that is read */
     size_t line;
-    bool *is_complete;     /* by rank: FINALIZE was read */
-    unsigned default_type; /* of a line that names none */
+    PM_ARRAY(bool, is_complete); /* by rank: FINALIZE was read; owned */
+    unsigned default_type;       /* of a line that names none */
 };
 
 /* The arguments of a line behind its name. */
@@ -167,10 +167,8 @@ static bool find_kind(const struct reading *reading, const char *name, uint8_t *
 
 static struct pm_rank_actions *rank_of(struct reading *reading, size_t rank) {
     while (reading->actions->n_ranks <= rank) {
-        size_t n = reading->actions->n_ranks;
         PM_PUSH(reading->actions, ranks);
-        reading->is_complete = pm_realloc(reading->is_complete, n + 1, 1);
-        reading->is_complete[n] = false;
+        PM_PUSH(reading, is_complete);
     }
     return &reading->actions->ranks[rank];
 }

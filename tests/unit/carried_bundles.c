@@ -235,7 +235,7 @@ static void check_style(const struct style *style) {
         for (uint32_t group = 0; group < n_groups; group++)
             trial.scopes[group] = (uint32_t)random_number(N_SCOPES);
         uint64_t events = 1 + random_number(4), most = 1 + random_number(1ull << random_number(12));
-        for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+        for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i += ROUNDS(1, 2)) {
             trial.shift = shifts[i];
             for (trial.variant = 0; trial.variant <= pm_reuse_best_variant(); trial.variant++)
                 check_trace(events, style->options & BOUNDED ? most : 0);

@@ -477,7 +477,7 @@ static void check_style(const struct style *style) {
         trial.max_blocks =
             style->options & BOUNDED ? 1 + random_number(1ull << random_number(12)) : 0;
         trial.sample = style->options & SAMPLED ? 2 + random_number(1ull << random_number(7)) : 1;
-        for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+        for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i += ROUNDS(1, 2)) {
             trial.shift = shifts[i];
             n_larger = 0;
             if (style->options & LARGER)
