@@ -41,13 +41,13 @@ static void walk_block(const struct pm_structure *s, uint32_t block, uint8_t *ha
     }
 }
 
-/* What LOOP's own code and its inner loops' define. */
+/* What the loop's own code and its inner loops' define, whose blocks are INSIDE. */
 static void find_defined(const struct pm_structure *s, const struct pm_routine *routine,
-                         uint32_t loop, uint8_t *defined) {
+                         const bool *inside, uint8_t *defined) {
     memset(defined, 0, N_REGISTERS);
-    for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++) {
-        const struct pm_block *block = &s->blocks[b];
-        if (!pm_is_in_loop(s, b, loop))
+    for (uint32_t b = 0; b < routine->n_blocks; b++) {
+        const struct pm_block *block = &s->blocks[routine->first_block + b];
+        if (!inside[b])
             continue;
         for (uint32_t i = block->first_op; i < block->first_op + block->n_ops; i++)
             for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
@@ -72,9 +72,9 @@ static bool join(uint8_t *into, const uint8_t *from) {
 struct hanging {
     const struct pm_structure *structure;
     const struct pm_routine *routine;
-    uint32_t loop;
-    uint8_t *at; /* [block of the routine][register] */
-    bool *more;  /* [block of the routine] */
+    bool *inside; /* [block of the routine]: it is in the loop */
+    uint8_t *at;  /* [block of the routine][register] */
+    bool *more;   /* [block of the routine] */
     uint8_t defined[N_REGISTERS], at_header[N_REGISTERS];
 };
 
@@ -85,7 +85,7 @@ static bool follow(struct hanging *h, const struct pm_edge *edge, bool first) {
         return false;
     const uint32_t from = edge->from - h->routine->first_block;
     const uint32_t to = edge->to - h->routine->first_block;
-    bool from_loop = pm_is_in_loop(h->structure, edge->from, h->loop);
+    bool from_loop = h->inside[from];
     if (from_loop ? !first : !h->more[from])
         return false;
     if (from_loop) {
@@ -94,7 +94,7 @@ static bool follow(struct hanging *h, const struct pm_edge *edge, bool first) {
         memcpy(after, &h->at[(size_t)from * N_REGISTERS], sizeof after);
         walk_block(h->structure, edge->from, after);
     }
-    if (!pm_is_in_loop(h->structure, edge->to, h->loop))
+    if (!h->inside[to])
         return join(&h->at[(size_t)to * N_REGISTERS], after);
     if (!from_loop)
         join(h->at_header, after);
@@ -103,11 +103,14 @@ static bool follow(struct hanging *h, const struct pm_edge *edge, bool first) {
 
 void pm_find_fresh_registers(const struct pm_structure *s, uint32_t loop, bool *fresh) {
     const struct pm_routine *routine = &s->routines[s->scopes[loop].routine];
-    struct hanging h = {.structure = s, .routine = routine, .loop = loop};
+    struct hanging h = {.structure = s, .routine = routine};
+    h.inside = pm_alloc(routine->n_blocks, sizeof *h.inside);
+    for (uint32_t b = 0; b < routine->n_blocks; b++)
+        h.inside[b] = pm_is_in_loop(s, routine->first_block + b, loop);
     h.at = pm_alloc((size_t)routine->n_blocks * N_REGISTERS, 1);
     h.more = pm_alloc(routine->n_blocks, sizeof *h.more);
     bool *next = pm_alloc(routine->n_blocks, sizeof *next);
-    find_defined(s, routine, loop, h.defined);
+    find_defined(s, routine, h.inside, h.defined);
     for (bool first = true, any = true; any; first = false) {
         any = false;
         for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++)
@@ -121,6 +124,7 @@ void pm_find_fresh_registers(const struct pm_structure *s, uint32_t loop, bool *
     free(next);
     free(h.more);
     free(h.at);
+    free(h.inside);
 }
 
 bool pm_is_fresh_place(const struct pm_structure *s, uint32_t reference) {
