@@ -4,27 +4,14 @@
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/rewrite/rewrite.bash"
 
-behaves() {
-    check "$2 builds with $1" build "$1" "$2" && same_behaviour "$2 ($1)" "$TMP/$2"
-}
-for flags in "-O2" "-O0 -no-pie" "-O3 -march=native -fcf-protection"; do
-    for name in hard_signals hard_threads hard_processes jumps interpreter many_labels foreign_threads; do
-        aside behaves "$flags" "$name"
-    done
+for flags in "-O2" "-O0 -no-pie"; do # (with -O3 in tests/real/hard.sh)
+    hard_programs "$flags"
 done
 join_asides
 
 # Routines that are left by longjmp, exceptions, exit, or the end of a thread.
-for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
-    for name in leaves leaves_cxx; do
-        build "$flags" "$name"
-        for way in $(./"$name"); do
-            # Where frames hang on a register that the kernel does not tell, there is a note instead.
-            [ "$way $flags" = "other_threads -O0 -no-pie" ] && continue
-            aside same_counts "$name $way ($flags)" "$TMP/$name" "$way"
-        done
-        join_asides # before there is another program of this name
-    done
+for flags in "-O2" "-O0 -no-pie"; do
+    ways_out "$flags"
 done
 
 # count FILE ROUTINE: how often its first block was executed.

@@ -142,3 +142,27 @@ same_counts_with() {
     fi
 }
 
+behaves() {
+    check "$2 builds with $1" build "$1" "$2" && same_behaviour "$2 ($1)" "$TMP/$2"
+}
+# hard_programs FLAGS: signals, threads, processes, jumps that nobody foresaw; beside each other until join_asides.
+hard_programs() {
+    local name
+    for name in hard_signals hard_threads hard_processes jumps interpreter many_labels foreign_threads; do
+        aside behaves "$1" "$name"
+    done
+}
+
+# ways_out FLAGS: routines that are left in each of the ways that leaves.c and leaves_cxx.cc know, with callgrind's counts.
+ways_out() {
+    local name way
+    for name in leaves leaves_cxx; do
+        build "$1" "$name"
+        for way in $(./"$name"); do
+            # Where frames hang on a register that the kernel does not tell, there is a note instead.
+            [ "$way $1" = "other_threads -O0 -no-pie" ] && continue
+            aside same_counts "$name $way ($1)" "$TMP/$name" "$way"
+        done
+        join_asides # before there is another program of this name
+    done
+}

@@ -1,0 +1,8 @@
+# As tests/e2e/behaviour.sh of hard programs and ways out of routines, of code that is optimised most.
+# time limit: 900 s
+. "$TOP/tests/lib.sh"
+. "$TOP/tests/rewrite/rewrite.bash"
+
+hard_programs "-O3 -march=native -fcf-protection"
+join_asides
+ways_out "-O3 -march=x86-64-v3"
