@@ -16,8 +16,8 @@ TOP=$(dirname "$here")
 # shellcheck source=bench/lib.sh
 . "$here/lib.sh"
 folder=$BUILD/parallel
-export LC_ALL=C.UTF-8 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-    OMPI_MCA_hwloc_base_binding_policy=none
+export LC_ALL=C.UTF-8
+start_anywhere
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"

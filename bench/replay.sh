@@ -21,7 +21,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=bench/lib.sh
 . "$here/lib.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+start_anywhere
 folder=$BUILD/replay
 times=${TIMES:-9}
 platform=$here/../machines/networks/switch-10g.xml
@@ -83,15 +83,7 @@ fi
 
 # ---- what there is ------------------------------------------------------------------------------
 
-known=$here/../machines/measured/$(cpu_file_name).conf
-if [ -n "${MACHINE-}" ]; then
-    cp "$MACHINE" "$folder/host.conf"
-elif [ -s "$known" ]; then
-    cp "$known" "$folder/host.conf"
-elif [ ! -s "$folder/host.conf" ]; then
-    say "probe this machine"
-    "${alone[@]}" pmodel probe -o "$folder/host.conf"
-fi
+describe_this_machine "$folder/host.conf"
 mpicc.openmpi -O2 -shared -fPIC -o "$folder/mpi_times.so" "$here/replay/mpi_times.c" "$here/replay/waiting.c"
 
 simulated() { sed -n 's/.*Simulated time: \([0-9.e-]*\) .*/\1/p'; }

@@ -68,19 +68,6 @@ fi
 
 # ---- machine, programs, counts ------------------------------------------------------------------
 
-describe_this_machine() {
-    local known
-    known=$here/../machines/measured/$(cpu_file_name).conf
-    if [ -n "${MACHINE-}" ]; then
-        cp "$MACHINE" "$folder/host.conf"
-    elif [ -s "$known" ]; then
-        cp "$known" "$folder/host.conf"
-    else
-        say "probe this machine"
-        "${alone[@]}" pmodel probe -o "$folder/host.conf"
-    fi
-}
-
 # Of the last cache, as the system says it; a probe on one core cannot see it.
 sharing() {
     local list=/sys/devices/system/cpu/cpu0/cache/index3/shared_cpu_list
@@ -162,7 +149,8 @@ EOF
         "$BUILD/threads.json"
 }
 
-describe_this_machine
+rm -f "$folder/host.conf"
+describe_this_machine "$folder/host.conf"
 shared=()
 [ -z "$(sharing)" ] || shared=(--set "$(sharing)")
 page=$(dirname "$here")/docs/threads.md

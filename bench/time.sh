@@ -12,7 +12,8 @@
 #
 #   MACHINE=file   describes this machine   (default: machines/measured/ of this processor, else a probe)
 #   SPREAD=600     seconds from the first round to the last; ROUNDS=3, REPEAT=3: processes of each program in a round
-#   REUSE=1        takes counts and times of the last call, where programs are the same: for work on the predictions alone
+#   REUSE=1        takes counts and times of the last call, where programs are the same; predictions beside these are of then:
+#                  remove $BUILD/time/*.round.* to have today's
 #   ALONE=command  stands before what measures time: the probe, and each round
 #   UNSEEN=1       also bench/time_unseen.sh: programs from Debian's sources
 #
@@ -33,18 +34,6 @@ mkdir -p "$folder"
 read -ra alone <<<"${ALONE-}"
 
 # ---- machines -----------------------------------------------------------------------------------
-
-describe_this_machine() {
-    local known=$measured/$(cpu_file_name).conf
-    if [ -n "${MACHINE-}" ]; then
-        cp "$MACHINE" "$folder/host.conf"
-    elif [ -s "$known" ]; then
-        cp "$known" "$folder/host.conf"
-    elif [ -z "${REUSE-}" ] || [ ! -s "$folder/host.conf" ]; then
-        say "probe this machine"
-        "${alone[@]}" pmodel probe -o "$folder/host.conf"
-    fi
-}
 
 # Names of the processors that loop times are known of.
 other_machines() {
@@ -111,8 +100,8 @@ is_missing() {
     return 1
 }
 
-# What today's models say beside the clock's figures of all rounds, NAME KIND: the latter are as `pmodel report --format json`
-# has them, so that the store and the machine can be other ones than they were.
+# What the models say in the last round beside the clock's figures of all, NAME KIND; and what the papers' formula says of the
+# same counts.
 judge_case() {
     local name=$1 kind=$2 simple
     simple=$(pmodel report --time simple -m "$folder/host.conf" -P "N=$(size_value "$name" "$kind")" --format json \
@@ -156,7 +145,8 @@ if [ -n "${ROUND-}" ]; then # called by itself
     time_round "$ROUND"
     exit
 fi
-describe_this_machine
+[ -n "${REUSE-}" ] || rm -f "$folder/host.conf"
+describe_this_machine "$folder/host.conf"
 for name in $names; do
     # shellcheck disable=SC2046 # the flags are words
     build_program "$name" "$folder/$name" $(pmodel flags)

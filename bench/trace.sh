@@ -14,7 +14,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 folder=$BUILD/trace
 rounds=${ROUNDS:-7}
-export LC_ALL=C.UTF-8 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export LC_ALL=C.UTF-8
+start_anywhere
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
