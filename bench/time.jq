@@ -111,4 +111,4 @@ def page(cpu; processes; minutes): . as $all | (.here | far_off) as $off
       "",
       (if .cross == [] then "No times of other processors are known." else .cross | cross_table end),
       (if .unseen == [] then empty else "", "## Programs that nothing was tuned to", "",
-        "Three programs from Debian's sources (`bench/time_unseen.sh`).", "", (.unseen | programs_table) end);
+        "Of three programs from Debian's sources (`bench/time_unseen.sh`) those that could be timed.", "", (.unseen | programs_table) end);
