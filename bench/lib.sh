@@ -76,4 +76,11 @@ start_anywhere() {
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 }
 
+# build_mpi_times FILE: what times the calls of programs with Open MPI when it is loaded before them.
+build_mpi_times() {
+    local sources
+    sources=$(dirname "${BASH_SOURCE[0]}")/replay
+    mpicc.openmpi -O2 -shared -fPIC -o "$1" "$sources/mpi_times.c" "$sources/waiting.c"
+}
+
 cpu_name() { sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -1; }

@@ -75,7 +75,7 @@ clock() {
     local i
     for ((i = 0; i < times; i++)); do
         mpirun.openmpi -np "$1" -x "LD_PRELOAD=$folder/mpi_times.so" "$BUILD/apps/openmpi/$2" "${@:3}" 2>&1 >/dev/null |
-            awk '$1 == "mpi_times" { if ($3 > s) s = $3; computed += $3 - $4 } END { print s, computed }'
+            awk '$1 == "mpi_times" { if ($3 > s) s = $3; computed += $3 - $4 } END { if (!s) exit 1; print s, computed }'
     done | sort -g | head -1
 }
 
@@ -228,7 +228,7 @@ other=$(other_machine)
 describe_this_machine "$folder/host.conf"
 cp "$measured/$other.conf" "$folder/there.conf"
 cp "$measured/$other.loops.json" "$folder/there.json"
-mpicc.openmpi -O2 -shared -fPIC -o "$folder/mpi_times.so" "$here/replay/mpi_times.c"
+build_mpi_times "$folder/mpi_times.so"
 for name in $(program_names); do
     # shellcheck disable=SC2046 # the flags are words
     build_program "$name" "$folder/$name" $(pmodel flags)

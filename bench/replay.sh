@@ -84,7 +84,7 @@ fi
 # ---- what there is ------------------------------------------------------------------------------
 
 describe_this_machine "$folder/host.conf"
-mpicc.openmpi -O2 -shared -fPIC -o "$folder/mpi_times.so" "$here/replay/mpi_times.c" "$here/replay/waiting.c"
+build_mpi_times "$folder/mpi_times.so"
 
 simulated() { sed -n 's/.*Simulated time: \([0-9.e-]*\) .*/\1/p'; }
 
