@@ -133,11 +133,11 @@ static void predict_edges(const struct pm_structure *structure, const struct pm_
     profile->edge_counts = pm_alloc(models->n_edges, sizeof *profile->edge_counts);
     double *doubts = pm_alloc(models->n_edges, sizeof *doubts);
     for (size_t e = 0; e < models->n_edges; e++) {
-        struct error_sum none = {0}; /* errors are told of what was counted */
-        bool counted = structure->edges[e].counter != PM_NONE;
-        double value = value_of(&models->edges[e], point, counted ? sum : &none);
-        profile->edge_counts[e] = value;
-        doubts[e] = doubt_of(&models->edges[e], value);
+        const struct pm_model *model = &models->edges[e];
+        bool counted = structure->edges[e].counter != PM_NONE; /* the sum of errors is of these */
+        profile->edge_counts[e] =
+            counted ? value_of(model, point, sum) : pm_model_value_at(model, point);
+        doubts[e] = doubt_of(model, profile->edge_counts[e]);
     }
     for (uint32_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];

@@ -258,19 +258,6 @@ static struct pm_times *read_one(const struct timing *t, const struct repetition
     return times;
 }
 
-/* All of them, for those who want more than the median. */
-static bool pass_on_each(const struct timing *t, const struct pm_parameters *at,
-                         const struct repetition *repetitions, struct pm_error *err) {
-    const struct pm_times_listener *listener = &t->request->listener;
-    for (size_t i = 0; listener->take && i < t->request->n_runs; i++) {
-        struct pm_times *times = read_one(t, &repetitions[i], NULL, err);
-        if (!times)
-            return false;
-        listener->take(listener->context, at, times);
-    }
-    return true;
-}
-
 /* From the end of MPI_Init to the begin of MPI_Finalize, of the slowest rank; not known: INFINITY.
  */
 static double longest_span(const struct pm_call_times *calls) {
@@ -280,39 +267,51 @@ static double longest_span(const struct pm_call_times *calls) {
     return longest > 0 ? longest : INFINITY;
 }
 
-/* Times of calls of the run whose slowest rank was fastest: what else runs on the machine only adds
-   to what ranks wait.  NULL with a sentence, or without one where there are none. */
-static struct pm_call_times *
-read_calls(const struct timing *t, const struct repetition *repetitions, struct pm_error *err) {
-    struct pm_call_times *best = NULL;
+/* Takes CALLS, or frees them: of the run whose slowest rank was fastest are kept, since what else
+   runs on the machine only adds to what ranks wait. */
+static void keep_faster(struct pm_call_times **kept, struct pm_call_times *calls) {
+    bool is_faster = calls && (!*kept || longest_span(calls) < longest_span(*kept));
+    pm_call_times_free(is_faster ? *kept : calls);
+    *kept = is_faster ? calls : *kept;
+}
+
+/* Times of repetition MIDDLE into *TIMES, unless the listener took them, who wants more than these.
+ */
+static bool read_all(const struct timing *t, const struct pm_parameters *at,
+                     const struct repetition *repetitions, size_t middle, struct pm_times **times,
+                     struct pm_call_times **calls, struct pm_error *err) {
+    const struct pm_times_listener *listener = &t->request->listener;
     for (size_t i = 0; i < t->request->n_runs; i++) {
-        struct pm_call_times *calls = NULL;
-        struct pm_times *times = read_one(t, &repetitions[i], &calls, err);
-        bool is_better = calls && (!best || longest_span(calls) < longest_span(best));
-        pm_times_free(times);
-        pm_call_times_free(is_better ? best : calls);
-        best = is_better ? calls : best;
-        if (!times) {
-            pm_call_times_free(best);
-            return NULL;
-        }
+        struct pm_call_times *of_calls = NULL;
+        struct pm_times *one = read_one(t, &repetitions[i], &of_calls, err);
+        if (!one)
+            return false;
+        keep_faster(calls, of_calls);
+        if (listener->take)
+            listener->take(listener->context, at, one);
+        else if (i == middle)
+            *times = one;
+        else
+            pm_times_free(one);
     }
-    return best;
+    return true;
 }
 
 static struct pm_times *read_times(const struct timing *t, const struct pm_parameters *at,
                                    struct repetition *repetitions, struct pm_call_times **calls,
                                    struct pm_error *err) {
-    size_t n = t->request->n_runs;
+    size_t n = t->request->n_runs, middle = (n - 1) / 2;
+    struct pm_times *times = NULL;
     PM_SORT(repetitions, n, by_cpu_seconds);
-    if (!pass_on_each(t, at, repetitions, err))
+    bool ok = read_all(t, at, repetitions, middle, &times, calls, err);
+    if (ok && !times)
+        times = read_one(t, &repetitions[middle], NULL, err);
+    if (!ok || !times) {
+        pm_times_free(times);
+        pm_call_times_free(*calls);
+        *calls = NULL;
         return NULL;
-    *calls = read_calls(t, repetitions, err);
-    if (!*calls && err->kind != PM_ERROR_NONE)
-        return NULL;
-    struct pm_times *times = read_one(t, &repetitions[(n - 1) / 2], NULL, err);
-    if (!times)
-        return NULL;
+    }
     times->over_plain = median_ratio(repetitions, n);
     times->repetitions = (uint32_t)n;
     return times;
