@@ -98,31 +98,20 @@ static int most_doubtful_first(const void *left, const void *right) {
                                     : PM_COMPARE(a->edge, b->edge);
 }
 
-static uint32_t component_of(uint32_t *components, uint32_t vertex) {
-    while (components[vertex] != vertex)
-        vertex = components[vertex] = components[components[vertex]];
-    return vertex;
-}
-
 /* Kruskal's algorithm. */
 void pm_spanning_tree_choose(struct pm_spanning_tree *tree, const double *doubts) {
     struct doubtful_edge *order = pm_alloc(tree->n_edges, sizeof *order);
-    uint32_t *components = pm_alloc(tree->n_vertices, sizeof *components);
-    for (uint32_t v = 0; v < tree->n_vertices; v++)
-        components[v] = v;
+    uint32_t *connected = pm_disjoint_sets_new(tree->n_vertices);
     for (uint32_t e = 0; e < tree->n_edges; e++)
         order[e] = (struct doubtful_edge){doubts[e], e, tree->counted[e]};
     PM_SORT(order, tree->n_edges, most_doubtful_first);
     for (uint32_t i = 0; i < tree->n_edges; i++) {
         uint32_t e = order[i].edge;
-        uint32_t from = component_of(components, tree->from[e]);
-        uint32_t to = component_of(components, tree->to[e]);
-        tree->counted[e] = from == to;
-        components[from] = to;
+        tree->counted[e] = !pm_disjoint_sets_join(connected, tree->from[e], tree->to[e]);
     }
     tree->n_steps = 0;
     find_steps(tree);
-    free(components);
+    free(connected);
     free(order);
 }
 

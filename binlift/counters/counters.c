@@ -38,35 +38,19 @@ static int compare_candidates(const void *left, const void *right) {
     return PM_COMPARE(a->edge, b->edge);
 }
 
-static uint32_t find_root(uint32_t *parent, uint32_t v) {
-    while (parent[v] != v)
-        v = parent[v] = parent[parent[v]];
-    return v;
-}
-
-/* Joins the trees of A and B; false if they are one already. */
-static bool join(uint32_t *parent, uint32_t a, uint32_t b) {
-    a = find_root(parent, a);
-    b = find_root(parent, b);
-    parent[a] = b;
-    return a != b;
-}
-
 /* Kruskal's algorithm.  Sets OFF_TREE per edge; false if edges without a place have a cycle. */
 static bool span(const struct pm_flow *flow, struct candidate *candidates, bool *off_tree) {
     bool possible = true;
-    uint32_t *parent = pm_alloc(flow->n_vertices, sizeof *parent);
-    for (uint32_t v = 0; v < flow->n_vertices; v++)
-        parent[v] = v;
-    join(parent, flow->exit, flow->entry);
+    uint32_t *connected = pm_disjoint_sets_new(flow->n_vertices);
+    pm_disjoint_sets_join(connected, flow->exit, flow->entry);
     PM_SORT(candidates, flow->n_edges, compare_candidates);
     for (uint32_t i = 0; i < flow->n_edges; i++) {
         uint32_t e = candidates[i].edge;
-        off_tree[e] = !join(parent, pm_flow_from(flow, e), pm_flow_to(flow, e));
+        off_tree[e] = !pm_disjoint_sets_join(connected, pm_flow_from(flow, e), pm_flow_to(flow, e));
         if (off_tree[e] && candidates[i].rank == RANK_MUST)
             possible = false;
     }
-    free(parent);
+    free(connected);
     return possible;
 }
 

@@ -5,6 +5,7 @@
 #define PM_BASE_H
 
 #include "core/base/alloc.h"
+#include "core/base/disjoint_sets.h"
 #include "core/base/divisor.h"
 #include "core/base/error.h"
 #include "core/base/estimate.h"
