@@ -141,7 +141,7 @@ static const struct pm_option options[] = {
             .excludes = "check dump summary svg groups interval"),
     PM_FLAG("check", 0, AT(check), "what is lifted beside the compiler's own facts",
             .excludes = "dump summary svg groups routine plain interval",
-            .because = "it compares all routines with metadata and without"),
+            .because = "all routines are compared, with metadata and without"),
     PM_READ("dump", 0, "PASS", read_dump_pass, 0, "what a pass of the lifter made",
             .excludes = "summary svg groups classes format wide interval"),
     PM_READ("dump-format", 0, "text|dot", read_dump_format, 0, "how --dump prints it",

@@ -173,7 +173,6 @@ static bool add_usual_intervals(struct pm_event_choice *choice, struct pm_error 
 /* ---- the command line ------------------------------------------------------------------------ */
 
 #define AT(field) offsetof(struct pm_measuring, field)
-#define OF_ONE_BUILD "it is of one build"
 const struct pm_option pm_measuring_options[] = {
     PM_HEADING("which sizes"),
     PM_ADDED(NULL, 'P', "NAME=VALUES|FORMULA", pm_add_size_list, AT(design),
@@ -185,7 +184,8 @@ const struct pm_option pm_measuring_options[] = {
     PM_FLAG("again", 0, AT(request.again), "repeats runs that the store has"),
     PM_HEADING("how the program is run"),
     PM_READ("build", 0, "COMMAND", read_build, AT(request.build), "builds it for each size",
-            .excludes = "carry write-backs", .because = "they follow the code of one build"),
+            .excludes = "carry write-backs",
+            .because = "reuses and stores are followed in one build"),
     PM_TEXT("exe", 0, "PATH", AT(request.exe), "the program, where COMMAND only starts it"),
     PM_READ("env", 0, "NAME=TEXT", read_environment, AT(request), "sets a variable of its own",
             .repeats = true),
@@ -210,11 +210,12 @@ const struct pm_option pm_measuring_options[] = {
     PM_FLAG("no-memory", 0, AT(request.copies.no_memory), "none: only counts",
             .excludes = "block machine second-core sample max-blocks shared bin-width carry bytes "
                         "write-backs",
-            .because = "it leaves reuse distances out"),
+            .because = "there are no reuse distances then"),
     PM_ADDED("bin-width", 0, "W", set_bin_width, AT(request.bin_width),
              "how wide a bin of a histogram may be (0.01)"),
     PM_ADDED("sample", 0, "1/R", set_sample, AT(request.sample), "watches one of R blocks",
-             .excludes = "carry write-backs", .because = "that follows every block"),
+             .excludes = "carry write-backs",
+             .because = "--carry and --write-backs follow every block"),
     PM_READ("max-blocks", 0, "M", pm_read_count, AT(request.max_blocks),
             "keeps only the M blocks touched last", .excludes = "write-backs"),
     PM_ACTION("carry", 0, read_carry, AT(request), "also what carries each reuse",
@@ -222,7 +223,7 @@ const struct pm_option pm_measuring_options[] = {
     PM_FLAG("bytes", 0, AT(request.bytes), "also which share of fetched blocks is used"),
     PM_FLAG("write-backs", 0, AT(request.write_backs), "also what caches write back"),
     PM_FLAG("second-core", 0, AT(request.second_core), "analyses beside the program",
-            .excludes = "shared", .because = "that is one stream, one access after the other"),
+            .excludes = "shared", .because = "all threads are one stream then"),
     PM_FLAG("shared", 0, AT(request.shared), "also all threads as one stream"),
     PM_HEADING("output"),
     PM_OPTION_QUIET(AT(quiet)),

@@ -145,7 +145,7 @@ static const struct pm_option options[] = {
             .excludes = "level classes elements interval"),
     PM_FLAG("communication", 0, AT(communication), "the models of messages instead",
             .excludes = "level classes elements interval edges routine basis search",
-            .because = "it lists what `pmodel fit` made"),
+            .because = "models of messages are as `pmodel fit` made them"),
     PM_READ("sort", 0, "place|count", read_sort, AT(counts), "the order of rows"),
     PM_READ("threshold", 0, "P%|N", read_threshold, AT(counts),
             "only rows of at least this share, or so many"),

@@ -116,8 +116,7 @@ static void print_options(const struct pm_command *command) {
 void pm_print_command_help(const struct pm_command *command) {
     print_usage(command, "usage: ");
     char *purpose = pm_sprintf("%s.", command->purpose);
-    size_t first = unit_length(purpose);
-    print_wrapped(purpose + first, (size_t)printf("%.*s", (int)first, purpose), 1);
+    print_wrapped(purpose, (size_t)printf(" "), 2);
     free(purpose);
     print_options(command);
     for (const char *line = command->examples; *line;) {

@@ -148,7 +148,7 @@ check "a simulated network is probed" pmodel probe --network --quick --mpi simgr
 check "a rank between two others has half the bandwidth" sh -c 'awk "\$1 == 262144 { exit !(\$3 > 1.8 * \$2) }" chain.xml'
 expect_error "a simulated network without a name" 2 'name the network that is simulated' pmodel probe --network --mpi simgrid
 expect_error "two patterns" 2 'take one' pmodel probe --network --peak --trace cg.trace
-expect_error "a network's option without one" 2 'are of --network' pmodel probe --hosts 4
+expect_error "a network's option without one" 2 'hosts needs --network' pmodel probe --hosts 4
 check "this machine's network is probed" pmodel probe --network --quick --pattern cg.pmdb -o here.xml
 check "and a run replayed on it" pmodel replay cg.pmdb -m sapphire-rapids --platform here.xml
 expect_error "a launcher that fails" 2 "ended with status 3" pmodel probe --network --mpirun 'exit 3; :' -o never.xml
