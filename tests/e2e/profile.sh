@@ -107,7 +107,7 @@ expect_error "two tables at once" 2 '\-\-strides and --mix exclude each other' p
 machine_of_caches none.conf
 expect_error "a machine without caches" 2 'no caches to simulate|cache' pmodel run -o x.pmdb --profile --simulate ./none.conf -- ./loops
 expect_error "a machine twice" 2 'small twice' pmodel run -o x.pmdb --profile --simulate ./small.conf,./small.conf -- ./loops
-expect_error "caches to simulate without a profile" 2 'need --profile' pmodel run -o x.pmdb --simulate ./small.conf -- ./loops
+expect_error "caches to simulate without a profile" 2 'simulate needs --profile' pmodel run -o x.pmdb --simulate ./small.conf -- ./loops
 expect_error "a window of none" 2 'stride-window' pmodel run -o x.pmdb --profile --stride-window 0 -- ./loops
 expect_error "a window of too many" 2 'up to 4096' pmodel run -o x.pmdb --profile --stride-window 5000 -- ./loops
 expect_error "a profile of several builds" 2 'profile and --build exclude each other' pmodel run -o x.pmdb --profile --build true -- ./loops
