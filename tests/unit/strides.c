@@ -12,7 +12,7 @@
 
 #include "core/probe_abi.h"
 #include "runtime/modules.h"
-#include "runtime/strides/strides.h"
+#include "runtime/analyser/run_strides.h"
 
 enum { N_REFERENCES = 8, STREAM = 3, BASE = 1 << 20 };
 
