@@ -1,4 +1,4 @@
-# A Slurm of this machine alone: `. "$TOP/tests/launchers/cluster.bash"` after tests/lib.sh. Two nodes, which are two
+# A Slurm of this machine alone: `. "$TOP/tests/cluster.bash"` after tests/lib.sh. Two nodes, which are two
 # slurmd on the loopback interface, without control groups (proctrack/linuxproc) and binding (task/none).
 # shellcheck shell=bash
 

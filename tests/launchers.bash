@@ -1,4 +1,4 @@
-# Stores side by side, and a queue to submit jobs to: `. "$TOP/tests/launchers/launchers.bash"` after tests/lib.sh.
+# Stores side by side, and a queue to submit jobs to: `. "$TOP/tests/launchers.bash"` after tests/lib.sh.
 # shellcheck shell=bash
 
 # dump_store STORE: all that runs measured, but times.
