@@ -277,9 +277,7 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
         if (is_region(&m, s))
             add_region(&m, s, executions, prediction->scopes);
     count_calls_out(&m, prediction->scopes);
-    double **misses = o->misses ? NULL
-                                : pm_set_misses_of_levels(structure, profile, profile->histograms,
-                                                          profile->n_histograms, machine);
+    double **misses = o->misses ? NULL : pm_set_misses_of_levels(structure, profile, machine);
     pm_count_misses(&m.frequencies, profile, o->misses ? o->misses : misses, machine,
                     prediction->scopes, m.groups);
     if (misses)

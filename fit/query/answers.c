@@ -45,8 +45,7 @@ static struct answering answering_new(const struct pm_query_asked *asked,
     struct pm_set_cache *caches = pm_alloc(n, sizeof *caches);
     for (size_t c = 0; c < n; c++)
         caches[c] = asked->caches->caches[c].sets;
-    answering.misses = pm_set_misses(asked->program->structure, profile, profile->histograms,
-                                     profile->n_histograms, caches, n);
+    answering.misses = pm_set_misses(asked->program->structure, profile, caches, n);
     free(caches);
     return answering;
 }
