@@ -1,7 +1,7 @@
 # `pmodel run --build`: a program that is built anew for each size, and what its builds share.
 . "$TOP/tests/lib.sh"
 
-cp "$TOP/tests/builds/fixed.c" "$TOP/tests/builds/fixed.f90" .
+cp "$TOP/tests/programs/fixed.c" "$TOP/tests/programs/fixed.f90" .
 flags=$(pmodel flags)
 build="gcc -O2 -g -fno-tree-vectorize $flags -DN={N} -o fixed fixed.c"
 

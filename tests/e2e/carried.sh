@@ -32,7 +32,7 @@ for level in 0 2; do
         program=patterns-$level-$marked
         options=(-g "-O$level" -pthread -no-pie)
         [ $marked = plain ] || options+=("${marks[@]}")
-        check "$program builds" gcc "${options[@]}" -o "$program" "$TOP/tests/carried/patterns.c" ||
+        check "$program builds" gcc "${options[@]}" -o "$program" "$TOP/tests/programs/patterns.c" ||
             continue
         check "$program is measured" pmodel run -q --carry --block 64 -o "$program.pmdb" \
             -P CASE=1,2,3,4,5 -- "./$program" '{CASE}' || continue

@@ -2,7 +2,7 @@
 # for which shells in the background stand in. What is lost, left over, refused or damaged is a sentence, and the same
 # command goes on.
 . "$TOP/tests/lib.sh"
-. "$TOP/tests/launchers/launchers.bash"
+. "$TOP/tests/launchers.bash"
 
 build_once "ends sums" sums gcc -O1 -g -o sums "$TOP/tests/endings/sums.c" || exit
 # `work` uses no stack but for its return address, so that its reuse distances are the same in each run.

@@ -4,8 +4,8 @@
 . "$TOP/tests/lib.sh"
 
 check "time: the programs compile" bash -c "
-    gcc -O2 -g -fno-optimize-sibling-calls -o shares '$TOP/tests/timing/shares.c' &&
-    g++ -O2 -g -fopenmp -o threads '$TOP/tests/timing/threads.cc'" || exit
+    gcc -O2 -g -fno-optimize-sibling-calls -o shares '$TOP/tests/programs/shares.c' &&
+    g++ -O2 -g -fopenmp -o threads '$TOP/tests/programs/threads.cc'" || exit
 
 # seconds STORE ROUTINE...: of all loops and code of these routines together.
 seconds() {
