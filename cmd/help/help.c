@@ -77,7 +77,7 @@ static void print_option(const struct pm_option *option) {
 
 /* Those of another command only by name. */
 static void print_shared(const struct pm_listed_options *list, const char *of) {
-    char *names = NULL;
+    char *names = pm_strdup("");
     for (size_t i = 0; i < list->n_options; i++)
         if (list->options[i].of && strcmp(list->options[i].of, of) == 0) {
             const struct pm_option *option = list->options[i].option;
