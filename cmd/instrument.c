@@ -32,9 +32,9 @@ static int read_command_line(const struct pm_command *self, struct request *requ
     if (status)
         return status;
     if (!request->copy)
-        return pm_usage_error("instrument", "name the copy with -o COPY");
+        return pm_usage_error(pm_command_run_instrument.name, "name the copy with -o COPY");
     if (line.n_arguments != 1)
-        return pm_usage_error("instrument", "give one program");
+        return pm_usage_error(pm_command_run_instrument.name, "give one program");
     request->program = line.arguments[0];
     return 0;
 }
@@ -73,8 +73,8 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_instrument = {
-    .name = "instrument",
+const struct pm_command pm_command_run_instrument = {
+    .name = "run --instrument",
     .purpose = "make the instrumented copy of a program, to run it by hand",
     .usage = "-o COPY [OPTION]... PROGRAM",
     .examples = "pmodel instrument -o copy ./heat; ./copy 64",

@@ -80,15 +80,15 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     if (status)
         return status;
     if (line.n_arguments != 1)
-        return pm_usage_error("profile", "give one store");
+        return pm_usage_error(pm_command_show_profile.name, "give one store");
     request.show.view = request.strides ? PM_PROFILE_STRIDES
                         : request.mix   ? PM_PROFILE_MIX
                                         : PM_PROFILE_BLOCKS;
     return report(&request, line.arguments[0], &err) ? PM_EXIT_OK : pm_complain(&err);
 }
 
-const struct pm_command pm_command_profile = {
-    .name = "profile",
+const struct pm_command pm_command_show_profile = {
+    .name = "show --as profile",
     .purpose =
         "what each basic block does with memory: strides, operations, hits in simulated caches",
     .usage = "[OPTION]... STORE",

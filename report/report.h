@@ -99,6 +99,16 @@ struct pm_bound_build {
 void pm_report_bound_builds(FILE *out, struct pm_bound_build *builds, size_t n,
                             const struct pm_report_options *options);
 
+/* `pmodel show`: a run of a store; texts of the caller. */
+struct pm_stored_run {
+    char *size;
+    char *blocks;  /* "64,4096", bytes; "": only counts */
+    char *extras;  /* what was measured beside counts and reuse distances: "times, carriers" */
+    char *cut_off; /* how it ended before its end; NULL: it did not */
+};
+void pm_report_stored_runs(FILE *out, const struct pm_stored_run *runs, size_t n,
+                           const struct pm_report_options *options);
+
 /* `pmodel doctor`: one thing that was looked at. */
 enum pm_health { PM_HEALTH_FINE = 0, PM_HEALTH_LIMITED, PM_HEALTH_BROKEN };
 struct pm_health_check {

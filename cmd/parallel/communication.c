@@ -112,12 +112,12 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     if (status)
         return status;
     if (line.n_arguments != 1)
-        return pm_usage_error("communication", "give one store");
+        return pm_usage_error(pm_command_show_communication.name, "give one store");
     return report(&request, line.arguments[0], &err) ? PM_EXIT_OK : pm_complain(&err);
 }
 
-const struct pm_command pm_command_communication = {
-    .name = "communication",
+const struct pm_command pm_command_show_communication = {
+    .name = "show --as communication",
     .purpose =
         "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
     .usage = "[OPTION]... STORE",

@@ -226,6 +226,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
+static const struct pm_command *const views[] = {&pm_command_replay_scaling, NULL};
 const struct pm_command pm_command_replay = {
     .name = "replay",
     .purpose = "the parallel time on a network that is not there: traces replayed by SimGrid",
@@ -234,4 +235,5 @@ const struct pm_command pm_command_replay = {
     .examples = "pmodel replay cg.pmdb -m sapphire-rapids --platform switch-10g",
     .options = options,
     .run = run,
+    .views = views,
 };

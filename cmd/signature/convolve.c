@@ -67,9 +67,10 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     request.options.min_percent = 1;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
-        status = pm_usage_error("convolve", "give one store");
+        status = pm_usage_error(pm_command_report_convolution.name, "give one store");
     else if (status == 0 && request.on.n_machines == 0)
-        status = pm_usage_error("convolve", "name one or more machines with -m NAME");
+        status = pm_usage_error(pm_command_report_convolution.name,
+                                "name one or more machines with -m NAME");
     if (status == 0) {
         request.parts.store_path = line.arguments[0];
         if (!convolve(&request, &err))
@@ -79,8 +80,8 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_convolve = {
-    .name = "convolve",
+const struct pm_command pm_command_report_convolution = {
+    .name = "report --as convolution",
     .purpose = "what the signatures of machines say of a program: rates, time, their ratio",
     .usage = "-m MACHINE [OPTION]... STORE",
     .examples = "pmodel convolve heat.pmdb -m sapphire-rapids",
