@@ -168,7 +168,7 @@ static double misses(const struct pm_profile *profile, double bytes, double bloc
     double sum = 0;
     for (size_t h = 0; h < profile->n_histograms; h++)
         if ((double)profile->histograms[h].histogram.block_bytes == bytes)
-            sum += pm_histogram_misses(&profile->histograms[h].histogram, blocks);
+            sum += pm_fully_associative_misses(&profile->histograms[h].histogram, blocks);
     return sum;
 }
 

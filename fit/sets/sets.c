@@ -86,7 +86,7 @@ static void count_fully_associative(const struct pm_histograms_of *of,
     for (size_t h = 0; h < of->n; h++) {
         const struct pm_histogram *histogram = &of->histograms[h].histogram;
         if (histogram->block_bytes == cache->block_bytes)
-            misses[h] = pm_histogram_misses(histogram, cache->blocks + cache->inner_blocks);
+            misses[h] = pm_fully_associative_misses(histogram, cache->blocks + cache->inner_blocks);
     }
 }
 
@@ -136,23 +136,23 @@ static double **misses_of(const struct asked_misses *asked, const struct pm_set_
     return misses;
 }
 
-static double **misses_of_levels(const struct asked_misses *asked,
-                                 const struct pm_machine *machine) {
-    struct pm_set_cache *caches = pm_set_caches_of(machine);
-    double **misses = misses_of(asked, caches, machine->n_levels);
-    free(caches);
-    return misses;
-}
-
 double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
-                       const struct pm_set_cache *caches, size_t n) {
-    return misses_of(&(struct asked_misses){structure, profile, false, NULL, 0}, caches, n);
+                       struct pm_profile *const *ends, const struct pm_set_cache *caches,
+                       size_t n) {
+    struct pm_histograms_of of[2];
+    for (int end = 0; ends && end < 2; end++)
+        of[end] = (struct pm_histograms_of){ends[end]->histograms, ends[end]->n_histograms};
+    return misses_of(&(struct asked_misses){structure, profile, false, of, ends ? 2 : 0}, caches,
+                     n);
 }
 
 double **pm_set_misses_of_levels(const struct pm_structure *structure,
-                                 const struct pm_profile *profile,
+                                 const struct pm_profile *profile, struct pm_profile *const *ends,
                                  const struct pm_machine *machine) {
-    return misses_of_levels(&(struct asked_misses){structure, profile, false, NULL, 0}, machine);
+    struct pm_set_cache *caches = pm_set_caches_of(machine);
+    double **misses = pm_set_misses(structure, profile, ends, caches, machine->n_levels);
+    free(caches);
+    return misses;
 }
 
 double **pm_set_misses_of_parts(const struct pm_structure *structure,
@@ -160,15 +160,11 @@ double **pm_set_misses_of_parts(const struct pm_structure *structure,
                                 const struct pm_group_histogram *parts, size_t n_parts,
                                 const struct pm_machine *machine) {
     const struct pm_histograms_of of = {parts, n_parts};
-    return misses_of_levels(&(struct asked_misses){structure, profile, true, &of, 1}, machine);
-}
-
-double **pm_set_misses_between(const struct pm_structure *structure,
-                               const struct pm_profile *profile, struct pm_profile *const ends[2],
-                               const struct pm_machine *machine) {
-    const struct pm_histograms_of of[] = {{ends[0]->histograms, ends[0]->n_histograms},
-                                          {ends[1]->histograms, ends[1]->n_histograms}};
-    return misses_of_levels(&(struct asked_misses){structure, profile, false, of, 2}, machine);
+    struct pm_set_cache *caches = pm_set_caches_of(machine);
+    double **misses = misses_of(&(struct asked_misses){structure, profile, true, &of, 1}, caches,
+                                machine->n_levels);
+    free(caches);
+    return misses;
 }
 
 double pm_set_unknown_share(const struct pm_structure *structure,

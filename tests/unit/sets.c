@@ -150,7 +150,7 @@ static struct comparison compare_accesses(const struct nest *nest, bool with_str
                                   .ways = organisations[c].ways,
                                   .replacement = organisations[c].replacement,
                                   .indexed = organisations[c].indexed};
-    double **misses = pm_set_misses(structure, profile, caches, N_CACHES);
+    double **misses = pm_set_misses(structure, profile, NULL, caches, N_CACHES);
     for (int c = 0; c < N_CACHES; c++) {
         result.simulated[c] = finish(simulation, c);
         for (size_t h = 0; h < profile->n_histograms; h++)
@@ -378,7 +378,7 @@ static void code_takes_room_in_a_unified_cache(void **state) {
         for (uint32_t ways = 0; ways <= 8; ways += 8) {
             struct pm_set_cache cache = {
                 .block_bytes = BLOCK, .blocks = 64, .ways = ways, .unified = unified};
-            double **misses = pm_set_misses(structure, profile, &cache, 1);
+            double **misses = pm_set_misses(structure, profile, NULL, &cache, 1);
             if (fabs(misses[0][0] - (unified ? 4800 : 48)) > 1)
                 fail_msg("%u ways, unified %d: %g misses", ways, unified, misses[0][0]);
             pm_set_misses_free(misses, 1);
@@ -441,8 +441,8 @@ static void misses_are_the_same_whether_ends_are_asked_for_or_not(void **state) 
         struct pm_profile *profile = profile_with(structure, &nests[k], 1, 1),
                           *ends[2] = {profile_with(structure, &nests[k], 0.9, 0.95),
                                       profile_with(structure, &nests[k], 1.1, 1.2)};
-        double **alone = pm_set_misses_of_levels(structure, profile, &machine),
-               **with_ends = pm_set_misses_between(structure, profile, ends, &machine);
+        double **alone = pm_set_misses_of_levels(structure, profile, NULL, &machine),
+               **with_ends = pm_set_misses_of_levels(structure, profile, ends, &machine);
         for (size_t l = 0; l < machine.n_levels; l++)
             for (size_t h = 0; h < profile->n_histograms; h++)
                 if (alone[l][h] != with_ends[l][h])
