@@ -8,7 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/parallel/parallel.h"
-#include "cmd/selecting/selecting.h"
+#include "ask/ask.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -19,7 +19,8 @@ struct request {
     const char *store_path, *include_file, *exclude_file;
     struct pm_parameters at;
     struct pm_counts_request counts;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
+    char *selected; /* in words; owned */
     struct pm_fit_options fit;
     struct pm_fit_basis basis;
     struct pm_report_options options;
@@ -46,12 +47,14 @@ static bool read_lists(const struct request *request, const struct pm_structure 
 static bool select_part(struct request *request, struct pm_store *store, struct pm_error *err) {
     struct pm_interval_kinds kinds = {0};
     bool ok = pm_store_interval_kinds(store, &kinds, err);
-    if (kinds.n_kinds || request->selecting.ordinal) {
-        request->selecting.interval = request->counts.interval;
+    if (kinds.n_kinds || request->selection.ordinal) {
+        request->selection.interval = request->counts.interval;
         request->counts.interval = NULL;
     }
     free(kinds.kinds);
-    return ok && pm_select_in(store, &request->selecting, &request->options, err);
+    ok = ok && pm_select_words(store, &request->selection, &request->selected, err);
+    request->options.selection = request->selected;
+    return ok;
 }
 
 static bool report(struct request *request, struct pm_error *err) {
@@ -69,9 +72,9 @@ static bool report(struct request *request, struct pm_error *err) {
     request->counts.left_out = left_out;
     struct pm_warnings warnings = {0};
     if (ok) {
-        const struct pm_answer answer = {structure, models, NULL};
-        pm_warn(&answer, &warnings);
-        pm_warn_of_counts(&answer, &warnings);
+        const struct pm_origin origin = {structure, models, NULL};
+        pm_warn(&origin, &warnings);
+        pm_warn_of_counts(&origin, &warnings);
     }
     request->options.warnings = &warnings;
     ok = profiles &&
@@ -91,7 +94,7 @@ static bool report(struct request *request, struct pm_error *err) {
 static bool report_messages(struct request *request, struct pm_error *err) {
     struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
     bool ok = store && pm_print_messages(store, request->at.n ? &request->at : NULL,
-                                         request->selecting.role, &request->options, err);
+                                         request->selection.role, &request->options, err);
     pm_store_close(store);
     return ok;
 }
@@ -148,8 +151,8 @@ int pm_cmd_model(int argc, char **argv) {
         PM_OPTION_VALUE("sort", 0, read_sort, counts),
         PM_OPTION_VALUE("threshold", 0, read_threshold, counts),
         PM_OPTION_TEXT("interval", 0, &counts->interval),
-        PM_OPTION_TEXT("role", 0, &request.selecting.role),
-        PM_OPTION_TEXT("ordinal", 0, &request.selecting.ordinal),
+        PM_OPTION_TEXT("role", 0, &request.selection.role),
+        PM_OPTION_TEXT("ordinal", 0, &request.selection.ordinal),
         PM_OPTION_FLAG("communication", 0, &request.communication),
         PM_OPTION_FLAG("elements", 0, &counts->elements),
         PM_OPTION_FLAG("edges", 0, &counts->edges),
@@ -186,6 +189,6 @@ int pm_cmd_model(int argc, char **argv) {
     request.store_path = line.arguments[0];
     bool ok = request.communication ? report_messages(&request, &err) : report(&request, &err);
     status = ok ? PM_EXIT_OK : pm_complain(&err);
-    pm_selecting_free(&request.selecting);
+    free(request.selected);
     return status;
 }

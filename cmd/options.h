@@ -60,6 +60,12 @@ struct pm_option {
      .finish = pm_read_machines},                                                                  \
         PM_OPTION_ADD("set", 0, pm_add_setting, list_)
 
+/* --role, --interval and --ordinal; WORDS: struct pm_selection_words (ask/ask.h). */
+#define PM_OPTIONS_SELECTION(words_)                                                               \
+    PM_OPTION_TEXT("role", 0, &(words_)->role),                                                    \
+        PM_OPTION_TEXT("interval", 0, &(words_)->interval),                                        \
+        PM_OPTION_TEXT("ordinal", 0, &(words_)->ordinal)
+
 struct pm_command_line {
     const char *command;             /* for messages */
     const struct pm_option *options; /* of this command */

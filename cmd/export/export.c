@@ -397,7 +397,7 @@ static int check_predictions(const struct pm_export_request *request) {
 }
 
 static int check_measured(const struct pm_export_request *request) {
-    if (request->selecting.role || request->selecting.interval)
+    if (request->selection.role || request->selection.interval)
         return pm_usage_error("export", "what was measured is of whole runs: --role and --interval "
                                         "are for --callgrind, --folded and --extrap");
     if (request->on.n_machines || request->of)
@@ -452,7 +452,7 @@ int pm_cmd_export(int argc, char **argv) {
         PM_OPTION_FLAG("extrap", 0, &request.extrap),
         PM_OPTION_TEXT("of", 0, &request.of),
         PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTIONS_SELECTING(&request.selecting),
+        PM_OPTIONS_SELECTION(&request.selection),
         PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
         {0},
     };

@@ -72,7 +72,7 @@ int pm_read_query_request(struct pm_query_request *request, int argc, char **arg
         PM_OPTION_VALUE("scope", 0, read_scope, request),
         PM_OPTION_VALUE("level", 0, read_level, request),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
-        PM_OPTIONS_SELECTING(&request->selecting),
+        PM_OPTIONS_SELECTION(&request->selection),
         PM_OPTION_FLAG("no-cold", 0, &request->without_cold),
         PM_OPTION_FLAG("interpolate", 0, &request->interpolate),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
@@ -97,7 +97,6 @@ void pm_query_request_free(struct pm_query_request *request) {
     free(request->ratios);
     free(request->blocks.bytes);
     free(request->scopes);
-    pm_selecting_free(&request->selecting);
     free(request->range_of);
     free(request->range.values);
 }
