@@ -127,18 +127,20 @@ static bool report_carried(struct request *request, const struct pm_subject *sub
  */
 
 /* Of the run that PROFILE is of, straight from its histograms. */
-static bool report_threads(struct pm_store *store, const struct pm_profile *profile,
+static bool report_threads(const struct pm_program *program, const struct pm_profile *profile,
                            const struct pm_machine_list *on,
                            const struct pm_report_options *options, struct pm_error *err) {
     for (size_t m = 0; m < on->n_machines; m++)
         if (!pm_check_block_sizes(profile, on->machines[m], err))
             return false;
-    struct pm_histogram_cursor *cursor = pm_store_histograms(store, &profile->parameters, err);
+    struct pm_histogram_cursor *cursor =
+        pm_store_histograms(program->store, &profile->parameters, err);
     if (!cursor)
         return false;
     size_t n;
     struct pm_thread_misses *threads = pm_misses_by_thread(
-        cursor, (const struct pm_machine *const *)on->machines, on->n_machines, &n, err);
+        program->structure, profile, cursor, (const struct pm_machine *const *)on->machines,
+        on->n_machines, &n, err);
     bool ok = threads != NULL;
     for (size_t m = 0; ok && m < on->n_machines; m++)
         pm_report_threads(stdout, on->machines[m], threads + m * n, n, options);
@@ -210,7 +212,7 @@ static bool report_sizes(struct request *request, struct pm_subject *subject,
                           "together");
     ok = ok && print_answers(request, answers, err);
     if (ok && request->threads)
-        ok = report_threads(subject->store, first, &request->on, &request->options, err);
+        ok = report_threads(&subject->program, first, &request->on, &request->options, err);
     if (ok && request->fits)
         ok = pm_print_fits_of_loops(&subject->program, &first->parameters, &request->on,
                                     &request->options, err);

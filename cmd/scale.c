@@ -222,7 +222,7 @@ static bool find_steps_on(struct scaling *s, size_t machine, const struct pm_que
                                              &parts, err);
     if (ok) {
         pm_query_add_levels(&levels, s->request->on.machines[machine]);
-        pm_query_weigh(&parts, profile, &levels);
+        pm_query_weigh(&parts, s->subject.program.structure, profile, &levels);
         const struct pm_query_groups **groups = pm_query_parts_groups(&parts);
         struct pm_query_cache *caches = pm_alloc(levels.n_caches, sizeof *caches);
         size_t n = parts.n_parts * levels.n_caches;

@@ -75,7 +75,7 @@ static bool prepare(struct query *query, const struct pm_profile *profile, struc
         !pm_query_find_parts(query->subject.program.structure, request->level, request->scopes,
                              request->n_scopes, &query->parts, err))
         return false;
-    pm_query_weigh(&query->parts, profile, &query->on);
+    pm_query_weigh(&query->parts, query->subject.program.structure, profile, &query->on);
     pm_query_keep_shown(&query->parts, &request->options);
     query->groups = pm_query_parts_groups(&query->parts);
     query->asked = (struct pm_query_asked){

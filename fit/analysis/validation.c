@@ -150,7 +150,7 @@ static void add_misses(const struct comparing *comparing, const struct pm_profil
             if (column->quantity == PM_QUANTITY_MISSES &&
                 column->block_bytes == histogram->block_bytes)
                 add_value(comparing, scope, c, side,
-                          pm_histogram_misses(histogram, column->cache_blocks));
+                          pm_fully_associative_misses(histogram, column->cache_blocks));
         }
     }
 }

@@ -109,9 +109,9 @@ expect "JSON has the warning" dropped \
     "$(pmodel query --format json --cache 32K -P N=320 old.pmdb | jq -r '[.warnings[].kind] | map(select(. == "dropped"))[0]')"
 
 # Kernels whose loops are compiled otherwise for each size.
-BUILD=$PWD BUILDS_ONLY=both_at_once,jacobi_2d JOBS=2 bash "$TOP/bench/builds.sh" 2>/dev/null
+BUILD=$PWD BUILDS_ONLY=both_at_once,jacobi_2d JOBS=2 bash "$TOP/bench/accuracy/builds.sh" 2>/dev/null
 kernels() {
-    jq -r -L "$TOP/bench" "include \"builds\"; builds_figures | select(.name == \"$1\") | .value ${2-}" validate/builds.json
+    jq -r -L "$TOP/bench/accuracy" "include \"builds\"; builds_figures | select(.name == \"$1\") | .value ${2-}" validate/builds.json
 }
 expect "kernels' misses at twice the largest size are off by 3% at most" true "$(kernels builds_misses_worst '<= 0.03')"
 expect "none is far off without a word" 0 "$(kernels builds_silent)"

@@ -129,7 +129,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 OMPI_CC=gcc mpicc.openmpi -O2 -g -no-pie -march=x86-64-v2 -o cg_mpi "$TOP/bench/apps/cg_mpi/cg_mpi.c" -lm
 # Built for CPUs that valgrind knows.
 OMPI_FC=gfortran mpif90.openmpi -O2 -g -no-pie -march=x86-64-v2 -o sweep_mpi "$TOP/bench/apps/sweep_mpi/sweep_mpi.f90"
-. "$TOP/bench/parallel_intervals.bash"
+. "$TOP/bench/accuracy/parallel/parallel_intervals.bash"
 check_ranks() {
     compare_intervals "$TMP" "$@" >compared 2>differing
     check "MPI: $(basename "$3"): each interval of each rank has callgrind's counts" sh -c \

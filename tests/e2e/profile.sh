@@ -89,8 +89,8 @@ check "a product of matrices has 2 N^3 operations" sh -c "pmodel profile matmul.
 # misses of the program's own code are compared, over the references that were profiled.
 apps=$TOP/bench/apps time_limit=60
 say() { echo "$*" >&2; }
-# shellcheck source=bench/cachegrind.bash
-. "$TOP/bench/cachegrind.bash"
+# shellcheck source=bench/lib/cachegrind.bash
+. "$TOP/bench/lib/cachegrind.bash"
 cp "$BUILD/apps/heat" .
 pmodel run -q -o heat.pmdb --profile --simulate ./small.conf -- ./heat 36 5 >/dev/null
 count_misses 32768,8,64 262144,16,64 ./heat 36 5 >cachegrind.json
