@@ -4,7 +4,7 @@
 . "$TOP/tests/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
-cp "$TOP"/bench/threads/*.[ch] "$TOP/bench/apps/heat/heat.c" "$TOP/tests/golden/chain.c" .
+cp "$TOP"/bench/apps/threads/*.[ch] "$TOP/bench/apps/heat/heat.c" "$TOP/tests/golden/chain.c" .
 gcc -O2 -g "$(pmodel flags)" -o heat heat.c -lm
 gcc -O1 -g -fopenmp "$(pmodel flags)" -o triangle triangle.c
 # shellcheck disable=SC2046
