@@ -156,14 +156,24 @@ struct pm_option {
                 "for people (the default), for programs, or a drawing", .also = svg_),             \
         PM_OPTION_WIDE(at_)
 
+/* --role, --interval and --ordinal; AT: struct pm_selection_words (ask/ask.h). */
+#define PM_OPTIONS_SELECTION(at_)                                                                  \
+    PM_TEXT("role", 0, "NAME", at_ + offsetof(struct pm_selection_words, role),                    \
+            "of an MPI program the mean rank of a role"),                                          \
+        PM_TEXT("interval", 0, "KIND", at_ + offsetof(struct pm_selection_words, interval),        \
+                "one kind of interval, all of them added up"),                                     \
+        PM_TEXT("ordinal", 0, "NAME", at_ + offsetof(struct pm_selection_words, ordinal),          \
+                "not added up, but by their number as NAME")
+
 /* ---- commands -------------------------------------------------------------------------------- */
 
 /* A command, or one view of a command that has several: `report --as loop`, `machines --curves`. */
 struct pm_command {
-    const char *name;                /* with the words that choose the view */
-    const char *purpose;             /* half a sentence */
-    const char *usage;               /* what follows the name, a line for each way to use it */
-    const char *examples;            /* what a beginner would type, a line each */
+    const char *name;     /* with the words that choose the view */
+    const char *view;     /* what chooses it, where its name does not end so: it is the usual one */
+    const char *purpose;  /* half a sentence */
+    const char *usage;    /* what follows the name, a line for each way to use it */
+    const char *examples; /* what a beginner would type, a line each */
     const struct pm_option *options; /* of a request; NULL: none */
     bool runs_program;               /* what follows the first argument is no option of ours */
     int (*run)(const struct pm_command *self, int argc, char **argv); /* the exit status */

@@ -419,7 +419,7 @@ static const struct pm_option of_strides[] = {
 static const struct pm_option of_intervals[] = {RUNS, TO_FILE, {0}};
 
 #define SIZE                                                                                       \
-    PM_HEADING("which run"), PM_OPTION_SIZE(AT(at)), PM_OPTIONS_SELECTING(AT(selecting)),          \
+    PM_HEADING("which run"), PM_OPTION_SIZE(AT(at)), PM_OPTIONS_SELECTION(AT(selection)),          \
         PM_HEADING("machine"), PM_OPTIONS_ONE_MACHINE(AT(on)), PM_OPTION_TIME(AT(predict)),        \
         PM_HEADING("output"),                                                                      \
         PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output")
