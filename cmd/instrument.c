@@ -1,4 +1,4 @@
-/* `pmodel instrument`: an instrumented copy of a program, to be run by hand. */
+/* `pmodel run --instrument`: an instrumented copy of a program, to be run by hand. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,11 +55,12 @@ static bool instrument(struct request *request, struct pm_error *err) {
         !pm_copy_by_hand(&request->copies, request->program, request->copy, &summary, err))
         return false;
     if (!request->quiet)
-        fprintf(stderr,
-                "pmodel instrument: %s: %zu of %zu routines instrumented, %u counters, %zu loops "
-                "and routines with events\n",
-                request->copy, summary.n_instrumented, summary.n_routines, summary.n_counters,
-                summary.n_events);
+        fprintf(
+            stderr,
+            "pmodel run --instrument: %s: %zu of %zu routines instrumented, %u counters, %zu loops "
+            "and routines with events\n",
+            request->copy, summary.n_instrumented, summary.n_routines, summary.n_counters,
+            summary.n_events);
     return true;
 }
 
@@ -77,7 +78,7 @@ const struct pm_command pm_command_run_instrument = {
     .name = "run --instrument",
     .purpose = "make the instrumented copy of a program, to run it by hand",
     .usage = "-o COPY [OPTION]... PROGRAM",
-    .examples = "pmodel instrument -o copy ./heat; ./copy 64",
+    .examples = "pmodel run --instrument -o copy ./heat; ./copy 64",
     .options = options,
     .run = run,
 };

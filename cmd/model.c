@@ -1,5 +1,5 @@
-/* `pmodel model`: how often things are executed, as functions of the size, at any level of the
-   scope tree; from the runs that the store's models were made from. */
+/* `pmodel report --as formulas`: how often things are executed, as functions of the size, at any
+   level of the scope tree; from the runs that the store's models were made from. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,7 +198,8 @@ const struct pm_command pm_command_report_formulas = {
     .name = "report --as formulas",
     .purpose = "models of how often instructions of each class are executed, for each scope",
     .usage = "[OPTION]... STORE\n--edges [OPTION]... STORE\n--communication [OPTION]... STORE",
-    .examples = "pmodel model heat.pmdb --classes fp_add,fp_mult    # 13.5*N^3 - 50*N^2 ...",
+    .examples =
+        "pmodel report --as formulas heat.pmdb --classes fp_add,fp_mult    # 13.5*N^3 - 50*N^2 ...",
     .options = options,
     .run = run,
 };

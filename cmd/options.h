@@ -171,6 +171,7 @@ struct pm_option {
 struct pm_command {
     const char *name;     /* with the words that choose the view */
     const char *view;     /* what chooses it, where its name does not end so: it is the usual one */
+    const char *page;     /* of docs/, without "pmodel-" and ".md"; NULL: called as the name */
     const char *purpose;  /* half a sentence */
     const char *usage;    /* what follows the name, a line for each way to use it */
     const char *examples; /* what a beginner would type, a line each */

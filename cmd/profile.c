@@ -1,5 +1,5 @@
-/* `pmodel profile`: what each basic block of a run did with memory, as `pmodel run --profile` put
-   it into the store. */
+/* `pmodel show --as profile`: what each basic block of a run did with memory, as `pmodel run
+   --profile` put it into the store. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ const struct pm_command pm_command_show_profile = {
     .purpose =
         "what each basic block does with memory: strides, operations, hits in simulated caches",
     .usage = "[OPTION]... STORE",
-    .examples = "pmodel profile heat.pmdb    # of a run with `pmodel run --profile`",
+    .examples = "pmodel show --as profile heat.pmdb    # of a run with `pmodel run --profile`",
     .options = options,
     .run = run,
 };

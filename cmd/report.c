@@ -425,6 +425,7 @@ const struct pm_command pm_command_report_table = {
 
 const struct pm_command pm_command_report_tree = {
     .name = "report --as tree",
+    .page = "report",
     .purpose = "the same, with loops under what they are in",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel report --as tree heat.pmdb -m r12000 --filter 'step*'",
@@ -434,6 +435,7 @@ const struct pm_command pm_command_report_tree = {
 
 const struct pm_command pm_command_report_threads = {
     .name = "report --as threads",
+    .page = "report",
     .purpose = "of a measured run, what each of its threads misses",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel report --as threads stencil.pmdb -m r12000",
@@ -443,6 +445,7 @@ const struct pm_command pm_command_report_threads = {
 
 const struct pm_command pm_command_report_carried = {
     .name = "report --as carried",
+    .page = "report",
     .purpose = "what carries the misses of a run that was made with --carry",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel report --as carried heat.pmdb -m r12000 --top 10",
@@ -452,6 +455,7 @@ const struct pm_command pm_command_report_carried = {
 
 const struct pm_command pm_command_report_ranks = {
     .name = "report --as ranks",
+    .page = "report",
     .purpose = "groups of ranks of an MPI program: time, imbalance, waiting",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel report --as ranks chain.pmdb -m zen4 -P N=200,p=64",
@@ -461,6 +465,7 @@ const struct pm_command pm_command_report_ranks = {
 
 const struct pm_command pm_command_report_intervals = {
     .name = "report --as intervals",
+    .page = "report",
     .purpose = "what lies between two calls that end intervals, by kind",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel report --as intervals chain.pmdb -m zen4",

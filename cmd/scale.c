@@ -1,4 +1,4 @@
-/* `pmodel scale`: misses and time over a range of sizes, on one or more machines.
+/* `pmodel report --as scaling`: misses and time over a range of sizes, on one or more machines.
 
    The steps: the sizes that -P gives, and those that the store has between them → for each what the
    models predict, and what was measured → figures on each machine → the sizes at which loops fall
@@ -357,7 +357,7 @@ const struct pm_command pm_command_report_scaling = {
     .name = "report --as scaling",
     .purpose = "misses and time over a range of sizes, and where loops fall out of levels",
     .usage = "-P NAME=VALUES... -m MACHINE [OPTION]... STORE",
-    .examples = "pmodel scale heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'",
+    .examples = "pmodel report --as scaling heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'",
     .options = options,
     .run = run,
 };

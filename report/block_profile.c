@@ -1,4 +1,4 @@
-/* `pmodel profile`: basic blocks by their share of the references to memory, as tables 1 and 2 of
+/* `pmodel show --as profile`: basic blocks by their share of the references to memory, as tables 1 and 2 of
    Snavely, Wolter & Carrington 2001 have them.
 
    JSON: {"format": "pmodel-profile", "version": 1, program, parameters, "stride_window",

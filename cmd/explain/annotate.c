@@ -1,6 +1,6 @@
-/* `pmodel annotate`: a source file with the time and misses of its lines.  Which instruction is of
-   which line is read from the program's own file; where that is not there any more, or is of
-   another build, basic blocks count at the lines that the store has for them. */
+/* `pmodel report --as source`: a source file with the time and misses of its lines.  Which
+   instruction is of which line is read from the program's own file; where that is not there any
+   more, or is of another build, basic blocks count at the lines that the store has for them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -174,7 +174,8 @@ const struct pm_command pm_command_report_source = {
     .name = "report --as source",
     .purpose = "a source file with the time and misses of its lines",
     .usage = "-m MACHINE [OPTION]... STORE FILE",
-    .examples = "pmodel annotate heat.pmdb heat.c -m r12000 -P N=256    # the source, by line",
+    .examples =
+        "pmodel report --as source heat.pmdb heat.c -m r12000 -P N=256    # the source, by line",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel explain`: all that a store knows of one loop at one size on one machine.
+/* `pmodel report --as loop`: all that a store knows of one loop at one size on one machine.
 
    The steps: the prediction → which loop → its counts as formulas → its misses by group, and what
    carries them → the sizes at which it falls out of each level → what is gained without each
@@ -424,7 +424,7 @@ const struct pm_command pm_command_report_loop = {
     .name = "report --as loop",
     .purpose = "all that is known of one loop, and what may be tried",
     .usage = "-m MACHINE [OPTION]... STORE [LOOP]",
-    .examples = "pmodel explain heat.pmdb step/4 -m r12000 -P N=256    # all of one loop",
+    .examples = "pmodel report --as loop heat.pmdb step/4 -m r12000 -P N=256    # all of one loop",
     .options = options,
     .run = run,
 };

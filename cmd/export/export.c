@@ -1,4 +1,4 @@
-/* `pmodel export`: what a store holds, for other programs.
+/* `pmodel show`: what a store holds, for other programs.
 
    Histograms go from the store to the output one after the other; what stands next to each other in
    the store (the threads of one group and block size) is added up on the way, unless each is asked
@@ -275,7 +275,7 @@ static bool say_cut_off(const struct job *job, const struct pm_parameters *run,
         return false;
     if (how) {
         size = pm_parameters_text(run);
-        fprintf(stderr, "pmodel export: %s%sthis run did not come to its end (it %s)\n", size,
+        fprintf(stderr, "pmodel show: %s%sthis run did not come to its end (it %s)\n", size,
                 *size ? ": " : "", how);
         free(size);
     }
@@ -457,6 +457,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
 
 const struct pm_command pm_command_show_histograms = {
     .name = "show --as histograms",
+    .page = "show",
     .purpose = "histograms of reuse distances, by reference group, as JSON or CSV",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel show --as histograms heat.pmdb -P N=64 >heat.json",
@@ -466,6 +467,7 @@ const struct pm_command pm_command_show_histograms = {
 
 const struct pm_command pm_command_show_carried = {
     .name = "show --as carried",
+    .page = "show",
     .purpose = "a histogram for each reuse pattern of a run that was made with --carry",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel show --as carried heat.pmdb -P N=64 >heat.json",
@@ -475,6 +477,7 @@ const struct pm_command pm_command_show_carried = {
 
 const struct pm_command pm_command_show_strides = {
     .name = "show --as strides",
+    .page = "show",
     .purpose = "how the addresses of each reference went through memory, as JSON or CSV",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel show --as strides heat.pmdb --format csv",
@@ -484,6 +487,7 @@ const struct pm_command pm_command_show_strides = {
 
 const struct pm_command pm_command_show_intervals = {
     .name = "show --as intervals",
+    .page = "show",
     .purpose = "the intervals of each run: kinds, ends, counts, as JSON or CSV",
     .usage = "[OPTION]... STORE",
     .examples = "pmodel show --as intervals chain.pmdb",
@@ -502,6 +506,7 @@ const struct pm_command pm_command_report_callgrind = {
 
 const struct pm_command pm_command_report_folded = {
     .name = "report --as folded",
+    .page = "report-callgrind",
     .purpose = "folded stacks, for flame graphs",
     .usage = "-m MACHINE [OPTION]... STORE",
     .examples = "pmodel report --as folded heat.pmdb -m r12000 -P N=256 --of L2m",
@@ -511,6 +516,7 @@ const struct pm_command pm_command_report_folded = {
 
 const struct pm_command pm_command_report_extrap = {
     .name = "report --as extrap",
+    .page = "report-callgrind",
     .purpose = "figures of all measured sizes, for Extra-P",
     .usage = "-m MACHINE [OPTION]... STORE",
     .examples = "pmodel report --as extrap heat.pmdb -m r12000 >heat.jsonl",

@@ -141,10 +141,10 @@ static void print_views(const struct pm_command *command) {
     }
 }
 
-/* "report-loop" of the name "report --as loop"; owned by the caller. */
-static char *page_of(const char *name) {
-    char *page = pm_strdup("");
-    for (const char *at = name; *at; at++) {
+/* "report-loop" of `report --as loop`; owned by the caller. */
+static char *page_of(const struct pm_command *command) {
+    char *page = pm_strdup(command->page ? command->page : "");
+    for (const char *at = command->page ? "" : command->name; *at; at++) {
         if (strncmp(at, " --as ", 6) == 0 || strncmp(at, " --", 3) == 0) {
             at += at[3] == 'a' && at[5] == ' ' ? 5 : 2;
             pm_append(&page, "-");
@@ -168,7 +168,7 @@ void pm_print_command_help(const struct pm_command *command) {
         printf("example: %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
-    char *page = page_of(command->name);
+    char *page = page_of(command);
     printf("See also `man pmodel-%s`.\n", page);
     free(page);
 }
@@ -192,7 +192,7 @@ void pm_print_page(const struct pm_command *command) {
 void pm_list_pages(const struct pm_command *const *commands, size_t n) {
     struct called all = all_called(commands, n);
     for (size_t i = 0; i < all.n_list; i++) {
-        char *page = page_of(all.list[i]->name);
+        char *page = page_of(all.list[i]);
         printf("%s %s\n", page, all.list[i]->name);
         free(page);
     }

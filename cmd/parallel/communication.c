@@ -1,4 +1,4 @@
-/* `pmodel communication`: what the ranks of a measured run said to each other. */
+/* `pmodel show --as communication`: what the ranks of a measured run said to each other. */
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
@@ -121,7 +121,7 @@ const struct pm_command pm_command_show_communication = {
     .purpose =
         "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
     .usage = "[OPTION]... STORE",
-    .examples = "pmodel communication cg.pmdb -P N=20000 -P p=4 --matrix",
+    .examples = "pmodel show --as communication cg.pmdb -P N=20000 -P p=4 --matrix",
     .options = options,
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* `pmodel html`: a store as a page for a browser: all sizes of the slider on all machines, the
-   source beside. */
+/* `pmodel report --as page`: a store as a page for a browser: all sizes of the slider on all
+   machines, the source beside. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,7 +203,8 @@ const struct pm_command pm_command_report_page = {
     .name = "report --as page",
     .purpose = "one page with the loops, their source and pictures, for a browser",
     .usage = "-m MACHINE -o FILE.html [OPTION]... STORE",
-    .examples = "pmodel html -m r12000 -o heat.html heat.pmdb    # one page, for a browser",
+    .examples =
+        "pmodel report --as page -m r12000 -o heat.html heat.pmdb    # one page, for a browser",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel plot`: a picture of one loop, or of the program, over sizes. */
+/* `pmodel report --as plot`: a picture of one loop, or of the program, over sizes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,7 +298,7 @@ const struct pm_command pm_command_report_plot = {
     .name = "report --as plot",
     .purpose = "a picture of a loop over sizes: time by cause, misses, reuse distances",
     .usage = "--what PICTURE -m MACHINE [OPTION]... STORE [LOOP]",
-    .examples = "pmodel plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg",
+    .examples = "pmodel report --as plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg",
     .options = options,
     .run = run,
 };

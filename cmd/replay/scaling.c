@@ -133,6 +133,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
 
 const struct pm_command pm_command_replay_scaling = {
     .name = "replay --scaling",
+    .page = "replay",
     .purpose = "how the parallel time goes with the number of ranks",
     .usage = "-P NAME=VALUES... -m MACHINE --platform FILE.xml [OPTION]... STORE",
     .examples =

@@ -1,5 +1,5 @@
-/* `pmodel schedule`: how many cycles an iteration of a loop takes when nothing misses, and what
-   holds it back. */
+/* `pmodel loops --schedule`: how many cycles an iteration of a loop takes when nothing misses, and
+   what holds it back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,7 +242,7 @@ const struct pm_command pm_command_loops_schedule = {
     .purpose = "cycles of an iteration when nothing misses, and what holds a loop back",
     .usage = "-m MACHINE [OPTION]... PROGRAM|STORE LOOP\n-m MACHINE --all [OPTION]... "
              "PROGRAM|STORE\n-m MACHINE [OPTION]... --asm FILE.s | --hex BYTES",
-    .examples = "pmodel schedule -m r12000 heat.pmdb step/4",
+    .examples = "pmodel loops --schedule -m r12000 heat.pmdb step/4",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel convolve`: what the signatures of machines say of a program.
+/* `pmodel report --as convolution`: what the signatures of machines say of a program.
 
    The steps: a signature for each machine → what the program does, basic block by basic block of a
    profile, or loop by loop at a size → for each part and stride the rate at the point of the curve
@@ -84,7 +84,7 @@ const struct pm_command pm_command_report_convolution = {
     .name = "report --as convolution",
     .purpose = "what the signatures of machines say of a program: rates, time, their ratio",
     .usage = "-m MACHINE [OPTION]... STORE",
-    .examples = "pmodel convolve heat.pmdb -m sapphire-rapids",
+    .examples = "pmodel report --as convolution heat.pmdb -m sapphire-rapids",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,5 @@
-/* `pmodel roofline`: a machine's roofs, and the loops of a program, or of two, under them. */
+/* `pmodel report --as roofline`: a machine's roofs, and the loops of a program, or of two, under
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +110,7 @@ const struct pm_command pm_command_report_roofline = {
     .name = "report --as roofline",
     .purpose = "loops under a machine's roofs, before and after a change",
     .usage = "-m MACHINE [OPTION]... STORE [STORE]",
-    .examples = "pmodel roofline heat.pmdb -m sapphire-rapids",
+    .examples = "pmodel report --as roofline heat.pmdb -m sapphire-rapids",
     .options = options,
     .run = run,
 };

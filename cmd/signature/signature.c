@@ -1,4 +1,5 @@
-/* `pmodel signature`: the curves of machines, and where the parts of a program lie on them. */
+/* `pmodel machines --curves`: the curves of machines, and where the parts of a program lie on them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,7 @@ const struct pm_command pm_command_machines_curves = {
     .name = "machines --curves",
     .purpose = "curves of a machine against the working set, and where a program lies on them",
     .usage = "[OPTION]... MACHINE...",
-    .examples = "pmodel signature sapphire-rapids",
+    .examples = "pmodel machines --curves sapphire-rapids",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel annotate`: its fields, and the source as a table, JSON and CSV. */
+/* `pmodel report --as source`: its fields, and the source as a table, JSON and CSV. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* `pmodel explain`: its rows, as JSON and CSV; explain_table.c is for people. */
+/* `pmodel report --as loop`: its rows, as JSON and CSV; explain_table.c is for people. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* `pmodel explain`: all that is known of one loop, or of a routine's code outside loops, at one
+/* `pmodel report --as loop`: all that is known of one loop, or of a routine's code outside loops, at one
    size on one machine. */
 #ifndef PM_REPORT_EXPLAIN_H
 #define PM_REPORT_EXPLAIN_H

@@ -1,4 +1,4 @@
-/* `pmodel model`: the fields of a row, and the report as a table, JSON and CSV.  Needs the rows of
+/* `pmodel report --as formulas`: the fields of a row, and the report as a table, JSON and CSV.  Needs the rows of
    fit/analysis/counts.c.  JSON: {"format": "pmodel-model", "version": 1, program, level, runs:
    sizes, at, "rows":
    [{scope or edge, class, count, share, measured: one for each run, model, sum}]}.  Errors are

@@ -1,4 +1,4 @@
-/* `pmodel html`: one page that holds a program's loops, their source and figures at many sizes on
+/* `pmodel report --as page`: one page that holds a program's loops, their source and figures at many sizes on
    several machines, and draws them in a browser, without a network. */
 #ifndef PM_PAGE_H
 #define PM_PAGE_H

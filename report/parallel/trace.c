@@ -1,4 +1,4 @@
-/* `pmodel communication --trace`: the events of a rank in their order, as the loops that they are
+/* `pmodel show --as communication --trace`: the events of a rank in their order, as the loops that they are
    kept as. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* `pmodel scale` as a table for each machine, JSON and CSV; see scale.h. */
+/* `pmodel report --as scaling` as a table for each machine, JSON and CSV; see scale.h. */
 #include "report/scale/scale.h"
 
 #include <math.h>

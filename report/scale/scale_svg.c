@@ -1,4 +1,4 @@
-/* `pmodel scale --format svg`: two panels for each machine, as Figures 6 and 7 of Marin &
+/* `pmodel report --as scaling --format svg`: two panels for each machine, as Figures 6 and 7 of Marin &
    Mellor-Crummey (2004): misses of each level, and time with what it consists of, for each unit of
    work, against the size.
 

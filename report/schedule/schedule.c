@@ -1,4 +1,4 @@
-/* `pmodel schedule`: loops with the cycles of an iteration, the bounds, causes and gains.
+/* `pmodel loops --schedule`: loops with the cycles of an iteration, the bounds, causes and gains.
 
    JSON: {"format": "pmodel-schedule", "version": 1, program, machine, "machine_title", "clock_hz",
    "out_of_order", "loops": [a loop each]}. */

@@ -1,4 +1,4 @@
-/* `pmodel roofline`: loops under a machine's roofs, as a table, JSON or CSV. */
+/* `pmodel report --as roofline`: loops under a machine's roofs, as a table, JSON or CSV. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* `pmodel signature`, `pmodel convolve`, `pmodel roofline`: signatures of machines, their
+/* `pmodel machines --curves`, `pmodel report --as convolution`, `pmodel report --as roofline`: signatures of machines, their
    convolution with programs, and roofs. */
 #ifndef PM_REPORT_SIGNATURE_H
 #define PM_REPORT_SIGNATURE_H

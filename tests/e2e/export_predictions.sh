@@ -1,4 +1,4 @@
-# `pmodel export --callgrind`, `--folded`, `--extrap`: what other tools read adds up to what `pmodel report` says.
+# `pmodel report --as callgrind`, `--folded`, `--extrap`: what other tools read adds up to what `pmodel report` says.
 . "$TOP/tests/lib.sh"
 
 cp "$TOP/bench/apps/heat/heat.c" .
@@ -7,7 +7,7 @@ check "it is measured, and has models" bash -c "
     pmodel run -q -o heat.pmdb -m r12000 -P N=12:32:4 -- ./heat {N} 2 && pmodel fit heat.pmdb"
 
 write() {
-    pmodel export -s heat.pmdb -m r12000 "$@"
+    pmodel show -s heat.pmdb -m r12000 "$@"
 }
 pmodel report heat.pmdb -m r12000 -P N=80 --format json >report.json
 cycles=$(jq '[.predictions[0].rows[].self.cycles // 0] | add | round' report.json)
@@ -51,12 +51,12 @@ check "each call path has a quantity at a size once" bash -c '
     [ -z "$(jq -c "[.params, .callpath, .metric]" heat.jsonl | sort | uniq -d)" ]'
 
 # ---- what is refused
-expect_error "no machine" 2 'one machine' pmodel export --callgrind -s heat.pmdb
+expect_error "no machine" 2 'one machine' pmodel report --as callgrind heat.pmdb
 expect_error "two machines" 2 'one machine' write --folded -m itanium2
 expect_error "a figure that there is not" 2 'there are Cycles, Instructions, L1m' write --folded --of time
 expect_error "a figure of another format" 2 '\-\-of needs --folded' write --callgrind --of Cycles
 expect_error "options of histograms" 2 'threads needs --histograms' write --callgrind --threads
 expect_error "a machine for histograms" 2 '-m is for --callgrind' write --histograms
-expect_error "a machine whose blocks were not measured" 2 'block' pmodel export --callgrind -s heat.pmdb -m itanium2
+expect_error "a machine whose blocks were not measured" 2 'block' pmodel report --as callgrind heat.pmdb -m itanium2
 check "nothing is left where the export failed" bash -c '
-    ! pmodel export --folded --of time -s heat.pmdb -m r12000 -o none 2>none.err && [ ! -e none ] && [ ! -e none.part ]'
+    ! pmodel report --as folded --of time heat.pmdb -m r12000 -o none 2>none.err && [ ! -e none ] && [ ! -e none.part ]'

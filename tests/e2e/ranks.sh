@@ -107,5 +107,5 @@ END' - '2 ranks in 1 group' "$(launched 0 2 1 2)"
 check "a program that only has the environment of pmodel's own rank has none" sh -c \
     'OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 pmodel run --again --no-memory -o serial.pmdb -- ./serial 2>&1 | grep -q "accesses$"'
 pmodel run --again --no-memory -o serial.pmdb -- ./serial 2>/dev/null
-expect_error "a program without MPI has no ranks" 2 'no ranks at this size' pmodel report serial.pmdb --ranks
+expect_error "a program without MPI has no ranks" 2 'no ranks at this size' pmodel report --as ranks serial.pmdb 
 expect_error "nor roles" 2 'no role "first": the store has no runs' pmodel report serial.pmdb --role first

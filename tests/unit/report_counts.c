@@ -1,4 +1,4 @@
-/* `pmodel model`, `pmodel fit --flagged` and `pmodel validate --hierarchy`: counts of classes in
+/* `pmodel report --as formulas`, `pmodel fit --flagged` and `pmodel validate --hierarchy`: counts of classes in
    scopes, their models, and where the error of the whole lives. */
 #include <math.h>
 #include <setjmp.h>
