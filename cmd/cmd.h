@@ -18,10 +18,10 @@ enum { PM_EXIT_OK = 0, PM_EXIT_SYSTEM = 1, PM_EXIT_INPUT = 2 };
 
 /* The commands, each declared beside its code (options.h). */
 struct pm_command;
-extern const struct pm_command pm_command_flags, pm_command_loops, pm_command_plan, pm_command_run,
-    pm_command_merge, pm_command_bound, pm_command_fit, pm_command_report, pm_command_show,
-    pm_command_diff, pm_command_compare, pm_command_replay, pm_command_query, pm_command_validate,
-    pm_command_machines, pm_command_probe, pm_command_doctor;
+extern const struct pm_command pm_command_go, pm_command_flags, pm_command_loops, pm_command_plan,
+    pm_command_run, pm_command_merge, pm_command_bound, pm_command_fit, pm_command_report,
+    pm_command_show, pm_command_diff, pm_command_compare, pm_command_replay, pm_command_query,
+    pm_command_validate, pm_command_machines, pm_command_probe, pm_command_doctor;
 /* Their views. */
 extern const struct pm_command pm_command_loops_schedule, pm_command_run_instrument,
     pm_command_report_table, pm_command_report_tree, pm_command_report_loop,

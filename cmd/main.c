@@ -12,11 +12,11 @@
 
 /* In the order of the pipeline. */
 static const struct pm_command *const commands[] = {
-    &pm_command_flags,  &pm_command_loops,    &pm_command_plan,     &pm_command_run,
-    &pm_command_merge,  &pm_command_bound,    &pm_command_fit,      &pm_command_report,
-    &pm_command_show,   &pm_command_diff,     &pm_command_compare,  &pm_command_replay,
-    &pm_command_query,  &pm_command_validate, &pm_command_machines, &pm_command_probe,
-    &pm_command_doctor,
+    &pm_command_go,     &pm_command_flags,  &pm_command_loops,    &pm_command_plan,
+    &pm_command_run,    &pm_command_merge,  &pm_command_bound,    &pm_command_fit,
+    &pm_command_report, &pm_command_show,   &pm_command_diff,     &pm_command_compare,
+    &pm_command_replay, &pm_command_query,  &pm_command_validate, &pm_command_machines,
+    &pm_command_probe,  &pm_command_doctor,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

@@ -231,7 +231,7 @@ void pm_list_option_names(const struct pm_command *command, const struct pm_comm
         if (option->name)
             printf("--%s\n", option->name);
     }
-    for (size_t i = 0; view == command && command->views && command->views[i]; i++)
+    for (size_t i = 0; command->run && command->views && command->views[i]; i++)
         puts(pm_view_word(command->views[i]));
     puts(command->run ? "--help" : "--as\n--help");
     free(list.options);

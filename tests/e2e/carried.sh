@@ -94,7 +94,7 @@ expect_error "--carry without accesses" 2 "exclude each other" \
     pmodel run --carry --no-memory -o no.pmdb -- ./adi
 expect_error "--carry of a sample" 2 "sample and --carry exclude each other" \
     pmodel run --carry --sample 1/8 -o no.pmdb -- ./adi
-expect_error "patterns by thread" 2 "threads needs --histograms" \
+expect_error "patterns by thread" 2 'cannot read option "--threads"' \
     pmodel show --as carried --threads carried.pmdb
 
 # With --shared the stream of all threads has its histograms beside.

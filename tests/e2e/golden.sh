@@ -103,9 +103,15 @@ check "an interval of chain has models" clean pmodel fit --interval MPI_Send cha
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run merge instrument fit model report explain diff compare annotate scale plot html signature convolve roofline communication query export validate machines doctor; do
-    golden help.$command.txt pmodel $command --help
-done
+# "report --as loop" is of files that are called report.loop.
+pmodel help --page | cut -d ' ' -f 2- >commands
+while read -r command; do
+    file=${command// --as /.}
+    # shellcheck disable=SC2086
+    golden "help.${file// --/.}.txt" pmodel $command --help
+done <commands
+golden old.explain.txt pmodel explain nothing.pmdb
+golden old.export.txt pmodel export -s nothing.pmdb --histograms
 golden flags.txt pmodel flags
 golden help.word.txt pmodel help L1/it
 golden help.option.txt pmodel help --machine-readable
@@ -477,10 +483,19 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run merge instrument fit model report explain annotate diff compare scale plot html signature convolve roofline query export validate; do
-    golden error.nothing.$command.txt pmodel $command
-    golden error.option.$command.txt pmodel $command --frobnicate
-done
+while read -r command; do
+    file=${command// --as /.}
+    file=${file// --/.}
+    case $command in probe | machines | doctor | flags) ;; *)
+        # shellcheck disable=SC2086
+        golden "error.nothing.$file.txt" pmodel $command ;;
+    esac
+    # shellcheck disable=SC2086
+    golden "error.option.$file.txt" pmodel $command --frobnicate
+done <commands
+golden error.view.txt pmodel report --as lopp nest.pmdb
+golden show.txt pmodel show nest.pmdb
+golden show.json pmodel show --format json carry.pmdb
 golden error.flags.txt pmodel flags more
 golden error.machines.txt pmodel machines cray
 sed 's/8MiB/8QiB/' "$BUILD/share/pmodel/machines/r12000.conf" >caret.conf
@@ -597,7 +612,7 @@ golden error.query.scope.txt pmodel query -P N=96 --cache 4K --scope nobody nest
 golden error.query.block.txt pmodel query -P N=96 --cache 4K --block 512 nest.pmdb
 golden error.query.parameter.txt pmodel query --cache 4K --hit-ratio 0.9 two.pmdb
 golden error.query.no_models.txt pmodel query -P N=96 --cache 4K few.pmdb
-golden error.export.what.txt pmodel show -s nest.pmdb
+golden error.export.what.txt pmodel show --as histgrams nest.pmdb
 golden error.export.size.txt pmodel show --as histograms nest.pmdb -P N=17
 golden error.export.shared.txt pmodel show --as histograms --shared nest.pmdb
 golden error.export.carried.txt pmodel show --as carried nest.pmdb
