@@ -6,8 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/help/help.h"
-
-#define PM_VERSION "0.1"
+#include "core/version.h"
 
 static const struct pm_command commands[] = {
     {"flags", "", "compiler flags that mark a program at compile time", pm_cmd_flags},
