@@ -273,12 +273,11 @@ static void views_free(struct view *views, size_t n) {
     free(views);
 }
 
-/* Fills in what is between for those of the N reuses of LIST from number FIRST on, which one scope
-   carries, ascending by cell, that are of its first profile (OTHERS: of the others, which share
-   windows, so that what the first one comes to does not hang on whether there are others). */
+/* Fills in what is between for the N reuses of LIST from number FIRST on, which one scope carries,
+   ascending by cell. */
 static void count_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
                           const struct pm_ruled_cache *cache, const struct pm_walk_times *times,
-                          struct pm_reuse_list *list, size_t first, size_t n, bool others) {
+                          struct pm_reuse_list *list, size_t first, size_t n) {
     const struct pm_set_shape shape = {cache->n_sets, cache->random_pages,
                                        pm_rule_most(cache->rule)};
     const double code = code_between(sets, carrier, cache);
@@ -287,8 +286,6 @@ static void count_between(const struct pm_sets *sets, const struct pm_carrier *c
     float *narrow = pm_alloc(shape.most + 1, sizeof *narrow);
     for (size_t i = first; i < first + n; i++) {
         struct pm_carried_reuses *reuse = &list->reuses[i];
-        if ((reuse->histogram >= list->n_first) != others)
-            continue;
         reuse->code = code;
         count_in_views(sets, carrier, &shape, reuse, views, pm_walk_times_of(times, reuse->group),
                        p);
@@ -355,9 +352,7 @@ static void count_in_sets(const struct pm_sets *sets, const struct pm_ruled_cach
         const struct pm_carrier *carrier = pm_carrier_of(sets->carriers, s);
         struct pm_walk_times times = {0};
         find_times(sets, carrier, pm_rule_least_distance(cache->rule), &times);
-        count_between(sets, carrier, cache, &times, list, first, n, false);
-        if (list->n_first < list->n_histograms)
-            count_between(sets, carrier, cache, &times, list, first, n, true);
+        count_between(sets, carrier, cache, &times, list, first, n);
         pm_walk_times_free(&times);
     }
     pm_lists_free(&of_scope);
@@ -383,7 +378,6 @@ void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_o
         n_histograms += of[i].n;
     *list = (struct pm_reuse_list){.n_counts = pm_rule_most(cache->rule) + 1,
                                    .n_histograms = n_histograms,
-                                   .n_first = of[0].n,
                                    .misses = pm_alloc(n_histograms, sizeof(double))};
     for (size_t i = 0, number = 0; i < n; number += of[i++].n)
         add_profile(sets, &of[i], number, cache, list);

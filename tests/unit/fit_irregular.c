@@ -110,7 +110,7 @@ static double page_misses(const struct pm_profile *profile, double pages) {
     double sum = 0;
     for (size_t h = 0; h < profile->n_histograms; h++)
         if (profile->histograms[h].histogram.block_bytes == 4096)
-            sum += pm_histogram_misses(&profile->histograms[h].histogram, pages);
+            sum += pm_fully_associative_misses(&profile->histograms[h].histogram, pages);
     return sum;
 }
 
@@ -143,7 +143,8 @@ static struct pm_profile *predict(const struct pm_structure *structure, int expo
 
 static double hit_ratio(const struct pm_profile *profile, double cache_blocks) {
     const struct pm_histogram *histogram = &profile->histograms[GATHER].histogram;
-    return 1 - pm_histogram_misses(histogram, cache_blocks) / pm_histogram_accesses(histogram);
+    return 1 -
+           pm_fully_associative_misses(histogram, cache_blocks) / pm_histogram_accesses(histogram);
 }
 
 /* Every cache's misses within WITHIN of those of a run at sixteen times the largest size. */

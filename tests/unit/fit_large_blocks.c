@@ -81,7 +81,8 @@ static void smaller_blocks_bound_larger_ones(void **state) {
     pm_fit_bound_by_smaller(&large, &small);
     static const double expected[][2] = {{1, 135}, {3, 85}, {5, 35}, {89, 35}, {100, 5}, {801, 0}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_true(fabs(pm_histogram_misses(&large, expected[i][0]) - expected[i][1]) < 1e-9);
+        assert_true(fabs(pm_fully_associative_misses(&large, expected[i][0]) - expected[i][1]) <
+                    1e-9);
     pm_histogram_free(&large);
 
     const struct pm_bin within[] = {{3, 3, 3, 105, 0}, {60, 80, 70, 30, 0}};
@@ -198,7 +199,7 @@ static void have_the_right_sum(struct pm_structure *structure) {
         assert_non_null(predicted);
         double misses = 0;
         for (size_t h = 0; h < predicted->n_histograms; h++)
-            misses += pm_histogram_misses(&predicted->histograms[h].histogram, 64) -
+            misses += pm_fully_associative_misses(&predicted->histograms[h].histogram, 64) -
                       5 * larger[i] * larger[i];
         if (fabs(misses / long_reuses(larger[i]) - 1) > 0.02)
             fail_msg("N=%g: %g misses instead of %g", larger[i], misses, long_reuses(larger[i]));
@@ -271,7 +272,7 @@ static double missing_far_out(const struct pm_structure *structure,
     for (size_t h = 0; h < predicted->n_histograms; h++) {
         const struct pm_histogram *histogram = &predicted->histograms[h].histogram;
         if (histogram->block_bytes == 4096)
-            misses += pm_histogram_misses(histogram, page_distance(256) + pages_more) -
+            misses += pm_fully_associative_misses(histogram, page_distance(256) + pages_more) -
                       histogram->cold_loads - histogram->cold_stores;
     }
     pm_profile_free(predicted);
