@@ -12,7 +12,7 @@ bool pm_store_put_differences(struct pm_store *store, int64_t run,
     const struct pm_build_work *work = &differences->work;
     const struct pm_work_row all_work = {{work->group_bytes, work->n_groups * sizeof(double)},
                                          {work->iterations, work->n_scopes * sizeof(double)}};
-    struct pm_rows rows = pm_rows_to(store, PM_DIFFERENCES, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_DIFFERENCES, run, err);
     for (size_t i = 0; i < differences->n_rows; i++) {
         const struct pm_difference_row row = {differences->rows[i], differences->accesses};
         pm_rows_put(&rows, &row);
@@ -49,7 +49,7 @@ static bool read_joins(struct pm_store *store, int64_t run,
 
 static bool read_rows(struct pm_store *store, int64_t run, struct pm_build_differences *differences,
                       struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_DIFFERENCES, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_DIFFERENCES, run, err);
     const struct pm_difference_row *row;
     while ((row = pm_rows_next(&rows))) {
         *PM_PUSH(differences, rows) = row->is;

@@ -10,7 +10,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-bool pm_store_put_histogram(struct pm_rows *rows, struct pm_histogram_row *row,
+bool pm_store_put_histogram(struct pm_store_rows *rows, struct pm_histogram_row *row,
                             const struct pm_histogram *histogram) {
     pm_histogram_encode(rows->store->packing, histogram, &row->data.data, &row->data.n);
     row->block_bytes = histogram->block_bytes;
@@ -21,7 +21,7 @@ bool pm_store_put_histogram(struct pm_rows *rows, struct pm_histogram_row *row,
     return ok;
 }
 
-bool pm_store_decode_histogram(struct pm_rows *rows, const struct pm_histogram_row *row,
+bool pm_store_decode_histogram(struct pm_store_rows *rows, const struct pm_histogram_row *row,
                                struct pm_histogram *histogram) {
     if (!pm_histogram_decode(rows->store->packing, row->data.data, row->data.n, histogram,
                              rows->err))
@@ -37,7 +37,7 @@ bool pm_store_decode_histogram(struct pm_rows *rows, const struct pm_histogram_r
 
 static bool put_dirty(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                       struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_DIRTY, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_DIRTY, run, err);
     for (size_t i = 0; i < profile->n_dirty && rows.ok; i++) {
         struct pm_histogram_row row = {.group = profile->dirty[i].group};
         pm_store_put_histogram(&rows, &row, &profile->dirty[i].histogram);
@@ -51,7 +51,7 @@ bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct p
     if (!pm_store_put_rows(store, PM_STREAMS, run, streams ? streams->streams : &sum,
                            streams ? streams->n_streams : 1, err))
         return false;
-    struct pm_rows rows = pm_rows_to(store, PM_HISTOGRAMS, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_HISTOGRAMS, run, err);
     for (size_t i = 0; !streams && i < profile->n_histograms && rows.ok; i++) {
         struct pm_histogram_row row = {.group = profile->histograms[i].group};
         pm_store_put_histogram(&rows, &row, &profile->histograms[i].histogram);
@@ -70,7 +70,7 @@ bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct p
 /* ---- reading --------------------------------------------------------------------------------- */
 
 struct pm_histogram_cursor {
-    struct pm_rows rows;
+    struct pm_store_rows rows;
     const struct pm_histogram_row *row;
     struct pm_streams streams; /* without histograms */
 };
@@ -201,7 +201,7 @@ void pm_histogram_sums_add(struct pm_histogram_sums *sums, uint32_t group,
 
 bool pm_store_read_dirty(struct pm_store *store, int64_t run, struct pm_profile *profile,
                          struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_DIRTY, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_DIRTY, run, err);
     const struct pm_histogram_row *row;
     struct pm_histogram histogram;
     while ((row = pm_rows_next(&rows)))
@@ -222,7 +222,7 @@ bool pm_store_has_dirty(struct pm_store *store, const struct pm_parameters *para
 bool pm_store_put_patterns(struct pm_store *store, const struct pm_parameters *parameters,
                            const struct pm_run_patterns *patterns, struct pm_error *err) {
     int64_t run = pm_store_replace(store, parameters, PM_CARRIED, PM_CARRIED, err);
-    struct pm_rows rows = pm_rows_to(store, PM_CARRIED, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_CARRIED, run, err);
     for (size_t i = 0; run && i < patterns->n_groups && rows.ok; i++) {
         const struct pm_group_patterns *group = &patterns->groups[i];
         struct pm_histogram_row row = {
@@ -245,7 +245,7 @@ struct pm_run_patterns *pm_store_patterns(struct pm_store *store,
     if (run <= 0)
         return NULL;
     struct pm_run_patterns *patterns = pm_alloc(1, sizeof *patterns);
-    struct pm_rows rows = pm_rows_of(store, PM_CARRIED, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_CARRIED, run, err);
     const struct pm_histogram_row *row;
     while ((row = pm_rows_next(&rows))) {
         struct pm_group_patterns group;

@@ -80,7 +80,7 @@ struct pm_bounds *pm_store_bounds(struct pm_store *store, const struct pm_parame
 
 static bool put_misses(struct pm_store *store, int64_t run, const struct pm_block_profile *profile,
                        struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_BLOCK_MISSES, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_BLOCK_MISSES, run, err);
     for (size_t i = 0; i < profile->n_blocks; i++)
         for (uint32_t level = 0; level < profile->n_levels; level++) {
             const struct pm_profiled_block *block = &profile->blocks[i];
@@ -107,7 +107,7 @@ bool pm_store_put_block_profile(struct pm_store *store, const struct pm_paramete
 /* Blocks and misses both come ascending by block. */
 static bool read_misses(struct pm_store *store, int64_t run, struct pm_block_profile *profile,
                         struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_BLOCK_MISSES, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_BLOCK_MISSES, run, err);
     const struct pm_misses_row *row;
     size_t at = 0;
     for (size_t i = 0; i < profile->n_blocks; i++)
@@ -159,7 +159,7 @@ bool pm_store_put_formulas(struct pm_store *store, const struct pm_parameters *p
     if (run <= 0)
         return run == 0;
     run = pm_store_replace(store, parameters, PM_FORMULAS, PM_FORMULAS, err);
-    struct pm_rows rows = pm_rows_to(store, PM_FORMULAS, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_FORMULAS, run, err);
     for (size_t i = 0; run && i < formulas->n_list; i++) {
         char *name = pm_strdup(formulas->list[i].name);
         pm_rows_put(&rows, &(struct pm_formula_row){name, formulas->list[i].text});

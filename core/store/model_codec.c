@@ -1,11 +1,11 @@
-/* A set of models as bytes and back (core/base/codec.h): its fields in the order of the structures
+/* A set of models as bytes and back (core/codec.h): its fields in the order of the structures
    of model.h.  What is read is checked field by field, so that a damaged or foreign blob is an
    error. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/base/codec.h"
+#include "core/codec.h"
 #include "core/model.h"
 #include "core/store/private.h"
 

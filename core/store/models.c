@@ -87,7 +87,7 @@ static bool check_runs(struct pm_store *store, struct pm_model_set *models, stru
 
 /* Those of what is selected, as the bytes of the row that ROWS come to; NULL: there are none. */
 static const struct pm_models_row *find_models(struct pm_store *store, enum pm_models_kind kind,
-                                               struct pm_rows *rows, struct pm_error *err) {
+                                               struct pm_store_rows *rows, struct pm_error *err) {
     char *selection = pm_store_selection_text(store, err);
     const struct pm_models_row *row;
     *rows = pm_rows_of(store, PM_MODELS, PM_ALL_RUNS, err);
@@ -102,7 +102,7 @@ static const struct pm_models_row *find_models(struct pm_store *store, enum pm_m
 }
 
 struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err) {
-    struct pm_rows rows;
+    struct pm_store_rows rows;
     struct pm_model_set *models = NULL;
     const struct pm_models_row *row = find_models(store, PM_MODELS_OF_COUNTS, &rows, err);
     if (row) {
@@ -118,7 +118,7 @@ struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *er
 }
 
 struct pm_message_models *pm_store_message_models(struct pm_store *store, struct pm_error *err) {
-    struct pm_rows rows;
+    struct pm_store_rows rows;
     struct pm_message_models *messages = NULL;
     const struct pm_models_row *row = find_models(store, PM_MODELS_OF_MESSAGES, &rows, err);
     if (row) {

@@ -71,10 +71,10 @@ bool pm_store_read_thread_edges(struct pm_store *store, int64_t run, size_t n_ed
 bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                              const struct pm_streams *streams, struct pm_error *err);
 /* Puts a row with HISTOGRAM, of which ROW has the rest. */
-bool pm_store_put_histogram(struct pm_rows *rows, struct pm_histogram_row *row,
+bool pm_store_put_histogram(struct pm_store_rows *rows, struct pm_histogram_row *row,
                             const struct pm_histogram *histogram);
 /* That of a row that was just read, owned by the caller. */
-bool pm_store_decode_histogram(struct pm_rows *rows, const struct pm_histogram_row *row,
+bool pm_store_decode_histogram(struct pm_store_rows *rows, const struct pm_histogram_row *row,
                                struct pm_histogram *histogram);
 struct pm_histogram_cursor *pm_store_histograms_of_run(struct pm_store *store, int64_t run,
                                                        struct pm_error *err);

@@ -38,7 +38,7 @@ static bool put_edges(struct pm_store *store, int64_t run, const struct pm_profi
 
 bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile *profile,
                          struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_EDGES, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_EDGES, run, err);
     const struct pm_edges_row *row = pm_rows_next(&rows);
     if (rows.ok && (!row || row->counts.n % sizeof(uint64_t) != 0))
         pm_rows_damaged(&rows);
@@ -53,7 +53,7 @@ bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile 
 
 static bool put_thread_edges(struct pm_store *store, int64_t run, const struct pm_streams *streams,
                              size_t n_edges, struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_THREAD_EDGES, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_THREAD_EDGES, run, err);
     for (size_t i = 0; i < streams->n_counts && rows.ok; i++) {
         const struct pm_stream *stream = &streams->streams[streams->counts[i].stream];
         struct pm_thread_edges_row row = {stream->process, stream->thread,
@@ -66,7 +66,7 @@ static bool put_thread_edges(struct pm_store *store, int64_t run, const struct p
 
 bool pm_store_read_thread_edges(struct pm_store *store, int64_t run, size_t n_edges,
                                 struct pm_streams *streams, struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_THREAD_EDGES, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_THREAD_EDGES, run, err);
     const struct pm_thread_edges_row *row;
     while ((row = pm_rows_next(&rows))) {
         const struct pm_stream stream = {row->process, row->thread, PM_STREAM_THREAD};
@@ -98,7 +98,7 @@ bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *p
 
 static bool put_skipped(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                         struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_SKIPPED, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_SKIPPED, run, err);
     for (uint8_t i = 0; i < PM_N_SKIPPED && rows.ok; i++) {
         const struct pm_skipped_accesses *of = &profile->skipped[i];
         const struct pm_skipped_row row = {i, of->executions, of->loads, of->stores};
@@ -110,7 +110,7 @@ static bool put_skipped(struct pm_store *store, int64_t run, const struct pm_pro
 
 static bool read_skipped(struct pm_store *store, int64_t run, struct pm_profile *profile,
                          struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_SKIPPED, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_SKIPPED, run, err);
     const struct pm_skipped_row *row;
     while ((row = pm_rows_next(&rows)))
         if (row->reason < PM_N_SKIPPED)
@@ -132,7 +132,7 @@ static bool put_strides(struct pm_store *store, int64_t run, const struct pm_run
 
 static bool read_strides(struct pm_store *store, int64_t run, struct pm_run_strides *strides,
                          struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_STRIDES, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_STRIDES, run, err);
     const struct pm_strides_row *row = pm_rows_next(&rows);
     if (row && !pm_run_strides_decode(row->data.data, row->data.n, UINT32_MAX, strides, err))
         rows.ok = pm_fail_in(err, "%s: run %lld", store->path, (long long)run);

@@ -101,7 +101,7 @@ static void bind_number(sqlite3_stmt *s, int at, const struct pm_column *column,
     }
 }
 
-static void bind_blob(struct pm_rows *rows, int at, const struct pm_column *column,
+static void bind_blob(struct pm_store_rows *rows, int at, const struct pm_column *column,
                       const struct pm_blob *blob) {
     if (!column->packed) {
         sqlite3_bind_blob64(rows->statement, at, blob->data, blob->n, SQLITE_STATIC);
@@ -113,7 +113,7 @@ static void bind_blob(struct pm_rows *rows, int at, const struct pm_column *colu
     sqlite3_bind_blob64(rows->statement, at, packed, n, free);
 }
 
-static void bind_field(struct pm_rows *rows, int at, const struct pm_column *column,
+static void bind_field(struct pm_store_rows *rows, int at, const struct pm_column *column,
                        const void *field) {
     double real;
     char *text;
@@ -164,7 +164,7 @@ static bool read_number(sqlite3_stmt *s, int at, const struct pm_column *column,
     return ok;
 }
 
-static bool read_blob(struct pm_rows *rows, int at, const struct pm_column *column,
+static bool read_blob(struct pm_store_rows *rows, int at, const struct pm_column *column,
                       struct pm_blob *blob) {
     const void *bytes = sqlite3_column_blob(rows->statement, at);
     size_t n = (size_t)sqlite3_column_bytes(rows->statement, at);
@@ -175,7 +175,8 @@ static bool read_blob(struct pm_rows *rows, int at, const struct pm_column *colu
     return blob->data || !column->packed;
 }
 
-static bool read_field(struct pm_rows *rows, int at, const struct pm_column *column, void *field) {
+static bool read_field(struct pm_store_rows *rows, int at, const struct pm_column *column,
+                       void *field) {
     double real;
     char *text;
     switch (column->type) {
@@ -201,9 +202,9 @@ static bool read_field(struct pm_rows *rows, int at, const struct pm_column *col
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static struct pm_rows open_rows(struct pm_store *store, enum pm_table_id table, int64_t run,
-                                char *sql, struct pm_error *err) {
-    struct pm_rows rows = {
+static struct pm_store_rows open_rows(struct pm_store *store, enum pm_table_id table, int64_t run,
+                                      char *sql, struct pm_error *err) {
+    struct pm_store_rows rows = {
         .store = store, .table = &pm_tables[table], .run = run, .err = err, .ok = true};
     rows.statement = pm_store_prepare(store, sql, err);
     rows.ok = rows.statement != NULL;
@@ -211,9 +212,9 @@ static struct pm_rows open_rows(struct pm_store *store, enum pm_table_id table, 
     return rows;
 }
 
-struct pm_rows pm_rows_where(struct pm_store *store, enum pm_table_id table, int64_t run,
-                             const char *where, int64_t value, struct pm_error *err) {
-    struct pm_rows rows =
+struct pm_store_rows pm_rows_where(struct pm_store *store, enum pm_table_id table, int64_t run,
+                                   const char *where, int64_t value, struct pm_error *err) {
+    struct pm_store_rows rows =
         open_rows(store, table, run, select_sql(&pm_tables[table], run, where), err);
     rows.row = pm_alloc(1, rows.table->row_bytes);
     if (rows.ok && run != PM_ALL_RUNS)
@@ -223,12 +224,12 @@ struct pm_rows pm_rows_where(struct pm_store *store, enum pm_table_id table, int
     return rows;
 }
 
-struct pm_rows pm_rows_of(struct pm_store *store, enum pm_table_id table, int64_t run,
-                          struct pm_error *err) {
+struct pm_store_rows pm_rows_of(struct pm_store *store, enum pm_table_id table, int64_t run,
+                                struct pm_error *err) {
     return pm_rows_where(store, table, run, NULL, 0, err);
 }
 
-bool pm_rows_damaged(struct pm_rows *rows) {
+bool pm_rows_damaged(struct pm_store_rows *rows) {
     const struct pm_table *table = rows->table;
     rows->ok = false;
     if (table == &pm_tables[PM_MODELS])
@@ -241,7 +242,7 @@ bool pm_rows_damaged(struct pm_rows *rows) {
                    rows->store->path, table->what, (long long)rows->run);
 }
 
-const void *pm_rows_next(struct pm_rows *rows) {
+const void *pm_rows_next(struct pm_store_rows *rows) {
     const struct pm_table *table = rows->table;
     if (!pm_store_next_row(rows->store, rows->statement, &rows->ok, rows->err))
         return NULL;
@@ -258,7 +259,7 @@ const void *pm_rows_next(struct pm_rows *rows) {
     return NULL;
 }
 
-bool pm_rows_end(struct pm_rows *rows) {
+bool pm_rows_end(struct pm_store_rows *rows) {
     sqlite3_finalize(rows->statement);
     free(rows->row);
     return rows->ok;
@@ -276,7 +277,7 @@ void pm_row_free(enum pm_table_id table, const void *row) {
 
 bool pm_store_read_row(struct pm_store *store, enum pm_table_id table, int64_t run, void *row,
                        bool *found, struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, table, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, table, run, err);
     const void *there = pm_rows_next(&rows);
     *found = there != NULL;
     if (there)
@@ -293,7 +294,7 @@ bool pm_store_has_rows(struct pm_store *store, enum pm_table_id table, int64_t r
                        const char *where, int64_t value, bool *found, struct pm_error *err) {
     char *sql = pm_sprintf("SELECT 1 FROM %s WHERE run = ?1 AND %s LIMIT 1", pm_tables[table].name,
                            where ? where : "1");
-    struct pm_rows rows = open_rows(store, table, run, sql, err);
+    struct pm_store_rows rows = open_rows(store, table, run, sql, err);
     if (rows.ok)
         sqlite3_bind_int64(rows.statement, 1, run);
     if (rows.ok && where)
@@ -304,12 +305,12 @@ bool pm_store_has_rows(struct pm_store *store, enum pm_table_id table, int64_t r
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-struct pm_rows pm_rows_to(struct pm_store *store, enum pm_table_id table, int64_t run,
-                          struct pm_error *err) {
+struct pm_store_rows pm_rows_to(struct pm_store *store, enum pm_table_id table, int64_t run,
+                                struct pm_error *err) {
     return open_rows(store, table, run, insert_sql(&pm_tables[table]), err);
 }
 
-bool pm_rows_put(struct pm_rows *rows, const void *row) {
+bool pm_rows_put(struct pm_store_rows *rows, const void *row) {
     const struct pm_table *table = rows->table;
     int at = 1;
     if (!rows->ok)
@@ -324,7 +325,7 @@ bool pm_rows_put(struct pm_rows *rows, const void *row) {
 
 bool pm_store_put_rows(struct pm_store *store, enum pm_table_id table, int64_t run,
                        const void *rows, size_t n, struct pm_error *err) {
-    struct pm_rows to = pm_rows_to(store, table, run, err);
+    struct pm_store_rows to = pm_rows_to(store, table, run, err);
     for (size_t i = 0; i < n && to.ok; i++)
         pm_rows_put(&to, (const char *)rows + i * to.table->row_bytes);
     return pm_rows_end(&to);

@@ -12,7 +12,7 @@
 struct pm_store;
 
 /* Rows of one table that are read, or written, one after the other. */
-struct pm_rows {
+struct pm_store_rows {
     struct pm_store *store;
     const struct pm_table *table;
     int64_t run;
@@ -27,23 +27,23 @@ enum { PM_ALL_RUNS = 0 };
 
 /* Reads those of RUN, or of all, in the table's order; of a table of the store the run is
    PM_ALL_RUNS.  WHERE, an SQL condition or NULL, has ?2 for VALUE. */
-struct pm_rows pm_rows_where(struct pm_store *store, enum pm_table_id table, int64_t run,
-                             const char *where, int64_t value, struct pm_error *err);
-struct pm_rows pm_rows_of(struct pm_store *store, enum pm_table_id table, int64_t run,
-                          struct pm_error *err);
+struct pm_store_rows pm_rows_where(struct pm_store *store, enum pm_table_id table, int64_t run,
+                                   const char *where, int64_t value, struct pm_error *err);
+struct pm_store_rows pm_rows_of(struct pm_store *store, enum pm_table_id table, int64_t run,
+                                struct pm_error *err);
 /* The next row, a structure of the table's that is there until the call after; NULL: there are no
    more, or it failed.  Texts and packed blobs in it, now unpacked, are the caller's; other blobs
    are there as long as the row is. */
-const void *pm_rows_next(struct pm_rows *rows);
+const void *pm_rows_next(struct pm_store_rows *rows);
 /* The row that was read last is not as it should be: none follows.  False. */
-bool pm_rows_damaged(struct pm_rows *rows);
+bool pm_rows_damaged(struct pm_store_rows *rows);
 /* Was all read, or written?  Else a sentence says why. */
-bool pm_rows_end(struct pm_rows *rows);
+bool pm_rows_end(struct pm_store_rows *rows);
 
 /* Adds all rows to the growable array NAME of HOLDER, whose elements are the table's structures. */
 #define PM_READ_ROWS(store, table, run, holder, name, err)                                         \
     __extension__({                                                                                \
-        struct pm_rows pm_rows_ = pm_rows_of(store, table, run, err);                              \
+        struct pm_store_rows pm_rows_ = pm_rows_of(store, table, run, err);                        \
         const typeof(*(holder)->name) *pm_row_;                                                    \
         while ((pm_row_ = pm_rows_next(&pm_rows_)))                                                \
             *PM_PUSH(holder, name) = *pm_row_;                                                     \
@@ -58,9 +58,9 @@ bool pm_store_has_rows(struct pm_store *store, enum pm_table_id table, int64_t r
                        const char *where, int64_t value, bool *found, struct pm_error *err);
 
 /* Adds rows to the table. */
-struct pm_rows pm_rows_to(struct pm_store *store, enum pm_table_id table, int64_t run,
-                          struct pm_error *err);
-bool pm_rows_put(struct pm_rows *rows, const void *row);
+struct pm_store_rows pm_rows_to(struct pm_store *store, enum pm_table_id table, int64_t run,
+                                struct pm_error *err);
+bool pm_rows_put(struct pm_store_rows *rows, const void *row);
 bool pm_store_put_rows(struct pm_store *store, enum pm_table_id table, int64_t run,
                        const void *rows, size_t n, struct pm_error *err);
 

@@ -38,7 +38,7 @@ static bool read_run(struct pm_store *store, const struct pm_parameters *paramet
     *run = pm_store_find_run(store, parameters, err);
     if (*run <= 0)
         return *run == 0;
-    struct pm_rows rows = pm_rows_where(store, PM_RUNS, PM_ALL_RUNS, "id = ?2", *run, err);
+    struct pm_store_rows rows = pm_rows_where(store, PM_RUNS, PM_ALL_RUNS, "id = ?2", *run, err);
     const struct pm_run_row *there = pm_rows_next(&rows);
     if (there)
         *row = *there;
@@ -131,7 +131,7 @@ static int compare_parameters(const void *a, const void *b) {
 bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *n_runs,
                    struct pm_error *err) {
     struct pm_run_list found = {0};
-    struct pm_rows rows = pm_rows_of(store, PM_RUNS, PM_ALL_RUNS, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_RUNS, PM_ALL_RUNS, err);
     const struct pm_run_row *row;
     while ((row = pm_rows_next(&rows))) {
         struct pm_parameters of_run;

@@ -21,7 +21,7 @@ static bool put_whole(struct pm_store *store, const struct pm_structure *structu
 
 /* Hash of the structure that is there; *FOUND false if the store is new. */
 static bool stored_hash(struct pm_store *store, bool *found, uint64_t *hash, struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_STRUCTURES, PM_ALL_RUNS, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_STRUCTURES, PM_ALL_RUNS, err);
     const struct pm_structure_row *row = pm_rows_next(&rows);
     *found = row != NULL;
     *hash = row ? row->hash : 0;
@@ -71,7 +71,7 @@ static bool take_recorded(struct pm_structure *stored, const struct pm_structure
 
 static struct pm_structure *read_structure(struct pm_store *store, struct pm_error *err) {
     struct pm_structure *structure = NULL;
-    struct pm_rows rows = pm_rows_of(store, PM_STRUCTURES, PM_ALL_RUNS, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_STRUCTURES, PM_ALL_RUNS, err);
     const struct pm_structure_row *row = pm_rows_next(&rows);
     if (row) {
         structure = pm_structure_decode(row->data.data, row->data.n, err);

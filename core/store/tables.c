@@ -299,7 +299,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
 
 /* ---- MPI programs (core/ranks/ranks.h, core/communication/communication.h) ---- */
 
-#define ROW struct pm_rank_row
+#define ROW struct pm_stored_rank
     [PM_RANKS] = {"rank", "the ranks", KEY(2),
                   COLUMNS(COLUMN_OF("rank", is.rank), COLUMN_OF("process", is.process),
                           COLUMN_OF("size", is.size), COLUMN_OF("host", is.host),
@@ -360,7 +360,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
 
 /* ---- intervals, --interval (core/intervals/intervals.h) ---- */
 
-#define ROW struct pm_interval_row
+#define ROW struct pm_stored_interval
     [PM_INTERVALS] = {"interval", "the intervals", KEY(4),
                       COLUMNS(KIND(kind), COLUMN(process), COLUMN(thread), COLUMN(first), COLUMN(n),
                               COLUMN(edges))},

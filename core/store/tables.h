@@ -190,7 +190,7 @@ struct pm_misses_row {
     double misses;
 };
 
-struct pm_rank_row {
+struct pm_stored_rank {
     struct pm_rank is;
     double tolerance; /* of the groups; the same in all rows */
 };
@@ -216,7 +216,7 @@ struct pm_trace_row {
     struct pm_blob data; /* u32 number of sequences, where each begins, then the nodes */
 };
 
-struct pm_interval_row {
+struct pm_stored_interval {
     uint32_t kind, process, thread;
     uint64_t first, n;
     struct pm_blob edges; /* pm_interval_encode_edges */

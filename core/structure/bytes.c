@@ -1,8 +1,8 @@
-/* The structure as bytes and back (core/base/codec.h). */
+/* The structure as bytes and back (core/codec.h). */
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/base/codec.h"
+#include "core/codec.h"
 #include "core/structure/private.h"
 
 static const struct pm_codec_kind kind = {"PMDS", PM_STRUCTURE_VERSION,

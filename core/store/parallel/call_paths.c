@@ -7,7 +7,7 @@
 bool pm_store_call_paths(struct pm_store *store, struct pm_call_paths *paths,
                          struct pm_error *err) {
     *paths = (struct pm_call_paths){0};
-    struct pm_rows rows = pm_rows_of(store, PM_CALL_PATHS, PM_ALL_RUNS, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_CALL_PATHS, PM_ALL_RUNS, err);
     const struct pm_call_path_row *row;
     while ((row = pm_rows_next(&rows))) {
         uint32_t expected = paths->n_sites ? (uint32_t)paths->n_sites : 1;
@@ -30,7 +30,7 @@ bool pm_store_call_paths(struct pm_store *store, struct pm_call_paths *paths,
 static bool put_paths(struct pm_store *store, const struct pm_structure *structure,
                       const struct pm_call_paths *paths, size_t first, const bool *had_callee,
                       struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_CALL_PATHS, PM_ALL_RUNS, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_CALL_PATHS, PM_ALL_RUNS, err);
     for (uint32_t path = 1; path < paths->n_sites; path++) {
         const struct pm_call_site *site = &paths->sites[path];
         uint32_t block = pm_call_path_block(structure, paths, path);

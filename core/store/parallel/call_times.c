@@ -9,7 +9,7 @@ bool pm_store_put_call_times(struct pm_store *store, const struct pm_structure *
                              const struct pm_call_times *times, struct pm_error *err) {
     int64_t run = pm_store_replace(store, parameters, PM_CALL_TIMES, PM_RANK_SPANS, err);
     uint32_t *paths = run ? pm_store_put_call_paths(store, structure, &times->paths, err) : NULL;
-    struct pm_rows rows = pm_rows_to(store, PM_CALL_TIMES, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_CALL_TIMES, run, err);
     for (size_t i = 0; paths && i < times->n_calls; i++) {
         struct pm_call_time row = times->calls[i];
         row.path = paths[row.path];

@@ -9,7 +9,7 @@
 
 static bool put_communicators(struct pm_store *store, int64_t run,
                               const struct pm_communication *of, struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_COMMUNICATORS, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_COMMUNICATORS, run, err);
     for (size_t i = 0; i < of->n_communicators; i++) {
         const struct pm_communicator *is = &of->communicators[i];
         const struct pm_communicator_row row = {
@@ -26,7 +26,7 @@ static bool put_communicators(struct pm_store *store, int64_t run,
 /* The first is empty. */
 static bool put_request_lists(struct pm_store *store, int64_t run,
                               const struct pm_communication *of, struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_REQUEST_LISTS, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_REQUEST_LISTS, run, err);
     for (uint32_t i = 1; i < of->n_requests; i++) {
         const struct pm_request_list *is = &of->requests[i];
         const struct pm_request_list_row row = {i,
@@ -38,7 +38,7 @@ static bool put_request_lists(struct pm_store *store, int64_t run,
 
 static bool put_events(struct pm_store *store, int64_t run, const struct pm_communication *of,
                        const uint32_t *paths, struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_EVENTS, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_EVENTS, run, err);
     for (size_t i = 0; i < of->n_counts && rows.ok; i++) {
         struct pm_event_count row = of->counts[i];
         row.kind.path = paths[row.kind.path];
@@ -62,7 +62,7 @@ static struct pm_blob encode_trace(const struct pm_trace *trace) {
 
 static bool put_traces(struct pm_store *store, int64_t run, const struct pm_communication *of,
                        struct pm_error *err) {
-    struct pm_rows rows = pm_rows_to(store, PM_TRACES, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_TRACES, run, err);
     for (size_t i = 0; i < of->n_traces; i++) {
         const struct pm_trace *trace = &of->traces[i];
         const struct pm_trace_row row = {trace->process, trace->thread, trace->n_events,
@@ -130,7 +130,7 @@ bool pm_store_put_communication(struct pm_store *store, const struct pm_structur
 
 static bool read_communicators(struct pm_store *store, int64_t run, struct pm_communication *to,
                                struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_COMMUNICATORS, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_COMMUNICATORS, run, err);
     const struct pm_communicator_row *row;
     while ((row = pm_rows_next(&rows))) {
         struct pm_communicator *is = PM_PUSH(to, communicators);
@@ -148,7 +148,7 @@ static bool read_communicators(struct pm_store *store, int64_t run, struct pm_co
 
 static bool read_request_lists(struct pm_store *store, int64_t run, struct pm_communication *to,
                                struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_REQUEST_LISTS, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_REQUEST_LISTS, run, err);
     const struct pm_request_list_row *row;
     while ((row = pm_rows_next(&rows))) {
         bool ok = row->id == to->n_requests && row->numbers.n % sizeof(uint32_t) == 0;
@@ -173,7 +173,7 @@ static bool decode_trace(const struct pm_blob *bytes, struct pm_trace *trace) {
 
 static bool read_traces(struct pm_store *store, int64_t run, struct pm_communication *to,
                         struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_TRACES, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_TRACES, run, err);
     const struct pm_trace_row *row;
     while ((row = pm_rows_next(&rows))) {
         struct pm_trace *trace = PM_PUSH(to, traces);

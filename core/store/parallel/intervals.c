@@ -28,9 +28,9 @@ static struct pm_interval_kind *find_kind(struct pm_interval_kinds *kinds, uint3
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void put_row(struct pm_rows *edges, struct pm_rows *histograms, uint32_t kind,
+static void put_row(struct pm_store_rows *edges, struct pm_store_rows *histograms, uint32_t kind,
                     const struct pm_interval *of) {
-    struct pm_interval_row row = {kind, of->process, of->thread, of->first, of->n, {0}};
+    struct pm_stored_interval row = {kind, of->process, of->thread, of->first, of->n, {0}};
     pm_interval_encode_edges(edges->store->packing, of, &row.edges.data, &row.edges.n);
     pm_rows_put(edges, &row);
     free(row.edges.data);
@@ -51,8 +51,8 @@ static bool put_rows(struct pm_store *store, int64_t run, const struct pm_interv
     if (!pm_store_interval_kinds(store, &kinds, err))
         return false;
     size_t n_before = kinds.n_kinds;
-    struct pm_rows edges = pm_rows_to(store, PM_INTERVALS, run, err),
-                   histograms = pm_rows_to(store, PM_INTERVAL_HISTOGRAMS, run, err);
+    struct pm_store_rows edges = pm_rows_to(store, PM_INTERVALS, run, err),
+                         histograms = pm_rows_to(store, PM_INTERVAL_HISTOGRAMS, run, err);
     uint32_t kind = 0;
     for (size_t i = 0; i < intervals->n_rows && edges.ok && histograms.ok; i++) {
         const struct pm_interval *row = &intervals->rows[i];
@@ -81,8 +81,8 @@ bool pm_store_put_intervals(struct pm_store *store, const struct pm_parameters *
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static struct pm_rows rows_of_kind(struct pm_store *store, enum pm_table_id table, int64_t run,
-                                   uint32_t kind, struct pm_error *err) {
+static struct pm_store_rows rows_of_kind(struct pm_store *store, enum pm_table_id table,
+                                         int64_t run, uint32_t kind, struct pm_error *err) {
     return pm_rows_where(store, table, run, kind == PM_NONE ? NULL : "kind = ?2", kind, err);
 }
 
@@ -99,8 +99,8 @@ static bool set_ends(const struct pm_interval_kinds *kinds, struct pm_interval *
 static bool read_rows(struct pm_store *store, int64_t run, uint32_t kind,
                       const struct pm_interval_kinds *kinds, struct pm_intervals *intervals,
                       struct pm_error *err) {
-    struct pm_rows rows = rows_of_kind(store, PM_INTERVALS, run, kind, err);
-    const struct pm_interval_row *from;
+    struct pm_store_rows rows = rows_of_kind(store, PM_INTERVALS, run, kind, err);
+    const struct pm_stored_interval *from;
     size_t n_paths = intervals->paths.n_sites ? intervals->paths.n_sites : 1;
     while ((from = pm_rows_next(&rows))) {
         struct pm_interval *row = PM_PUSH(intervals, rows);
@@ -124,7 +124,7 @@ static bool is_of(const struct pm_interval *row, const struct pm_histogram_row *
 /* Histograms come in the order of the rows, of which not all have some. */
 static bool read_histograms(struct pm_store *store, int64_t run, uint32_t kind,
                             struct pm_intervals *intervals, struct pm_error *err) {
-    struct pm_rows rows = rows_of_kind(store, PM_INTERVAL_HISTOGRAMS, run, kind, err);
+    struct pm_store_rows rows = rows_of_kind(store, PM_INTERVAL_HISTOGRAMS, run, kind, err);
     const struct pm_histogram_row *from;
     size_t at = 0;
     while ((from = pm_rows_next(&rows))) {

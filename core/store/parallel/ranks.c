@@ -10,9 +10,9 @@ bool pm_store_put_ranks(struct pm_store *store, const struct pm_parameters *para
         return run == 0;
     pm_store_forget_roles(store);
     run = pm_store_replace(store, parameters, PM_RANKS, PM_RANKS, err);
-    struct pm_rows rows = pm_rows_to(store, PM_RANKS, run, err);
+    struct pm_store_rows rows = pm_rows_to(store, PM_RANKS, run, err);
     for (size_t i = 0; run && i < ranks->n_ranks; i++)
-        pm_rows_put(&rows, &(struct pm_rank_row){ranks->ranks[i], ranks->tolerance});
+        pm_rows_put(&rows, &(struct pm_stored_rank){ranks->ranks[i], ranks->tolerance});
     return pm_store_end(store, pm_rows_end(&rows) && run, err);
 }
 
@@ -20,8 +20,8 @@ enum { MOST_PROCESSES = 4 * PM_MOST_RANKS }; /* ranks may have forked */
 
 bool pm_store_ranks_of_run(struct pm_store *store, int64_t run, struct pm_ranks *ranks,
                            struct pm_error *err) {
-    struct pm_rows rows = pm_rows_of(store, PM_RANKS, run, err);
-    const struct pm_rank_row *row;
+    struct pm_store_rows rows = pm_rows_of(store, PM_RANKS, run, err);
+    const struct pm_stored_rank *row;
     while ((row = pm_rows_next(&rows))) {
         const struct pm_rank *is = &row->is;
         struct pm_rank *rank = PM_PUSH(ranks, ranks);

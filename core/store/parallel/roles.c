@@ -53,7 +53,7 @@ static bool read_events(struct pm_store *store, int64_t run, const struct pm_ran
     uint32_t *places = pm_alloc_none(n_processes);
     for (size_t i = 0; i < ranks->n_ranks; i++)
         places[ranks->ranks[i].process] = (uint32_t)i;
-    struct pm_rows rows = pm_rows_of(store, PM_EVENTS, run, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_EVENTS, run, err);
     const struct pm_event_count *row;
     while ((row = pm_rows_next(&rows)))
         if (row->process < n_processes && places[row->process] != PM_NONE)

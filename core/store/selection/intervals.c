@@ -22,9 +22,9 @@ struct rows {
 
 static bool read_rows(struct pm_store *store, int64_t run, const struct pm_selected *selected,
                       struct rows *rows, struct pm_error *err) {
-    struct pm_rows from =
+    struct pm_store_rows from =
         pm_rows_where(store, PM_INTERVALS, run, "kind = ?2", selected->selection->kind, err);
-    const struct pm_interval_row *row;
+    const struct pm_stored_interval *row;
     while ((row = pm_rows_next(&from)))
         if (row->n > 0 && pm_selected_takes(selected, row->process))
             *PM_PUSH(rows, list) = (struct row){row->process, row->thread, row->first, row->n};

@@ -10,9 +10,7 @@
 
 #include <stdint.h>
 
-#include "core/base/alloc.h"
-#include "core/base/error.h"
-#include "core/base/reader.h"
+#include "core/base/base.h"
 
 /* What the bytes are of. */
 struct pm_codec_kind {

@@ -1,12 +1,10 @@
 /* Structures as bytes and back; see codec.h. */
-#include "core/base/codec.h"
+#include "core/codec.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 #include <zstd.h>
-
-#include "core/base/packing.h"
 
 #define MOST_CONTENT_BYTES UINT32_MAX /* nothing that is kept so comes near */
 
