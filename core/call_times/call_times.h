@@ -1,17 +1,8 @@
 /* Times of calls of MPI in a run that was timed (`pmodel run --time`): how long each rank was in
    them, and how long of that it waited for other ranks.  Kept with the run in the store.
 
-   Waiting, as `pmodel replay` counts it in a run on a network that is not there
-   (sched/replay/waiting.c), is of a call
-
-       of a receive or probe, until the send of its message began
-       of a send, until its receive began, unless the send ended before: it was buffered
-       of a completion, the longest of its requests, a request being what began it
-       of a collective operation, until the last rank came; where a root gives, until that came;
-         where one takes, at the root until the last came; of a scan until the last of the ranks
-         before came
-
-   at most as long as the call took.  This needs begin and end of each call by one clock, so it is
+   Waiting is as `pmodel replay` counts it in a run on a network that is not there
+   (core/call_times/meetings.h).  It needs begin and end of each call by one clock, so it is
    known among ranks on one machine.  What calls take beyond the shortest of their kind, which needs
    no common clock, was not taken for it: where a rank comes late every time, no call of its partner
    is short, and nothing would be waiting.
