@@ -261,28 +261,35 @@ static int read_output(const struct pm_option_use *use) {
     return 0;
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which runs"),
+    PM_OPTIONS_SELECTING(AT(selecting)),
+    PM_FLAG("with-partial", 0, AT(with_partial), "also runs that did not come to their end"),
+    PM_FLAG("drop-divergent", 0, AT(fit.drop_divergent),
+            "without the sizes that do not go with the others"),
+    PM_HEADING("models"),
+    PM_READ("basis", 0, "[SCOPE=]FUNCTIONS", read_basis, 0,
+            "sums of these functions, for all or a part of the program", .repeats = true),
+    PM_FLAG("search", 0, AT(fit.search), "also tries N^(i/j)*log2(N)^k"),
+    PM_LIST("in", 0, "NAMES", add_parameter, 0, "functions of these parameters", .repeats = true),
+    PM_READ("partition", 0, "gaps|sigmetrics", read_partition, AT(fit.partition),
+            "how histograms are cut into bins"),
+    PM_READ("threads", 0, "N", pm_read_count, AT(fit.n_threads),
+            "uses N threads (as many as there are processors)"),
+    PM_HEADING("what is shown"),
+    PM_ACTION("models", 0, read_output, AT(output), "also formulas, and models that are poor"),
+    PM_ACTION("flagged", 0, read_output, AT(output), "instead poor models, and why they are"),
+    PM_OPTION_TOP(AT(options), "at most N rows of --flagged"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
 /* 0, or the exit status after complaining. */
 static int read_command_line(struct request *request, struct pm_command_line *line, int argc,
                              char **argv) {
     struct pm_fit_options *fit = &request->fit;
-    const struct pm_option options[] = {
-        PM_OPTION_VALUE("basis", 0, read_basis, request),
-        PM_OPTION_LIST("in", 0, add_parameter, request),
-        PM_OPTION_FLAG("search", 0, &fit->search),
-        PM_OPTION_VALUE("threads", 0, pm_read_count, &fit->n_threads),
-        PM_OPTION_ACTION("models", 0, read_output, &request->output),
-        PM_OPTION_ACTION("flagged", 0, read_output, &request->output),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &request->options.max_rows),
-        PM_OPTION_FLAG("with-partial", 0, &request->with_partial),
-        PM_OPTIONS_SELECTING(&request->selecting),
-        PM_OPTION_FLAG("drop-divergent", 0, &fit->drop_divergent),
-        PM_OPTION_VALUE("partition", 0, read_partition, &fit->partition),
-        {0},
-    };
-    *line =
-        (struct pm_command_line){.command = "fit", .options = options, .show = &request->options};
     int status = pm_read_options(line, argc, argv);
-    line->options = NULL;
     fit->bases = request->bases;
     fit->parameters = (const char *const *)request->parameters;
     fit->n_parameters = request->n_parameters;
@@ -291,10 +298,10 @@ static int read_command_line(struct request *request, struct pm_command_line *li
     return status;
 }
 
-int pm_cmd_fit(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.bases = pm_alloc((size_t)argc + 1, sizeof *request.bases),
                               .options = pm_default_report_options()};
-    struct pm_command_line line;
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = read_command_line(&request, &line, argc, argv);
     if (status == 0) {
@@ -314,3 +321,12 @@ int pm_cmd_fit(int argc, char **argv) {
     free(request.parameters);
     return status;
 }
+
+const struct pm_command pm_command_fit = {
+    .name = "fit",
+    .purpose = "make models of the measurements",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel fit heat.pmdb    # then `pmodel report` at sizes never run",
+    .options = options,
+    .run = run,
+};

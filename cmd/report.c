@@ -337,84 +337,66 @@ static bool add_sizes(void *to, char *value, struct pm_error *err) {
     return ok;
 }
 
-/* --ranks and --intervals are reports of their own. */
-static const char *contradicts_parallel(const struct request *request) {
-    if (!request->ranks && !request->intervals)
-        return NULL;
-    if (request->ranks && request->intervals)
-        return "--ranks and --intervals exclude each other";
-    if (request->threads || request->carried || request->fits || request->options.fields ||
-        request->options.sort || request->options.filter || request->options.tree)
-        return "--ranks and --intervals are reports of their own: they exclude --threads, "
-               "--carried, --fits, --fields, --sort, --filter and --tree";
-    if (request->n_sizes > 1)
-        return "--ranks and --intervals are of one size";
-    if (request->ranks && request->selecting.role)
-        return "--ranks is of all ranks: it excludes --role";
-    if (request->intervals && request->selecting.interval)
-        return "--intervals lists all kinds: it excludes --interval";
-    return NULL;
-}
-
-/* What contradicts itself on the command line; NULL: nothing. */
+/* What contradicts itself on the command line and hangs on a value; NULL: nothing. */
 static const char *find_contradiction(const struct request *request) {
     bool is_table = request->options.format == PM_REPORT_TABLE;
-    if (request->threads && request->carried)
-        return "--threads and --carried exclude each other";
     if (request->threads && !is_table)
         return "--threads is a table; `pmodel export --histograms --threads` writes JSON and CSV";
-    const char *parallel = contradicts_parallel(request);
-    if (parallel)
-        return parallel;
-    if (request->fits && request->carried)
-        return "--fits and --carried exclude each other";
-    if (request->interpolate && (request->threads || request->carried || request->fits))
-        return "--interpolate is for times and misses of the whole: it excludes --threads, "
-               "--carried and --fits";
+    if (request->n_sizes > 1 && (request->ranks || request->intervals))
+        return "--ranks and --intervals are of one size";
     if (request->n_sizes > 1 && (request->threads || request->carried || request->fits))
         return "--threads, --carried and --fits are of one size";
     if (request->n_sizes > 1 && request->options.tree)
         return "--tree is of one size";
     if (request->options.tree && !is_table)
         return "--tree is a table; JSON has the tree in \"scopes\"";
-    if (request->carried && (request->options.fields || request->options.sort ||
-                             request->options.filter || request->options.tree))
-        return "--fields, --sort, --filter and --tree are of times: they and --carried exclude "
-               "each other";
-    if ((request->selecting.role || request->selecting.interval) &&
-        (request->threads || request->carried))
-        return "--threads and --carried are of whole runs: they exclude --role and --interval";
     if (request->fits && !is_table)
         return "--fits is a table; `pmodel query --fits` writes JSON and CSV";
     return NULL;
 }
 
-int pm_cmd_report(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which runs"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", add_sizes, AT(design),
+             "sizes, as N=64,128; without it the largest one that was measured", .repeats = true),
+    PM_OPTIONS_SELECTING(AT(selecting)),
+    PM_FLAG("interpolate", 0, AT(interpolate), PM_INTERPOLATE_HELP,
+            .excludes = "threads carried fits",
+            .because = "block sizes are interpolated for times and misses of the whole"),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_READ("cores", 0, "P", pm_read_count, AT(predict.n_cores), "deals the threads to P cores"),
+    PM_HEADING("what is shown"),
+    PM_FLAG("tree", 0, AT(options.tree), "loops under what they are in"),
+    PM_FLAG("threads", 0, AT(threads), "also a line for each thread of a measured run",
+            .excludes = "carried role interval"),
+    PM_FLAG("fits", 0, AT(fits), "also up to which size each loop's data fits each level",
+            .excludes = "carried"),
+    PM_FLAG("carried", 0, AT(carried), "instead what carries the misses",
+            .excludes = "fields sort filter tree role interval",
+            .because = "what carries misses is of whole runs, without times"),
+    PM_FLAG("ranks", 0, AT(ranks), "instead groups of ranks",
+            .excludes = "intervals role threads carried fits fields sort filter tree",
+            .because = "groups of ranks are a report of their own, of all ranks"),
+    PM_FLAG("intervals", 0, AT(intervals), "instead kinds of intervals",
+            .excludes = "interval threads carried fits fields sort filter tree",
+            .because = "kinds of intervals are a report of their own"),
+    PM_TEXT("fields", 0, "LIST", AT(options.fields), "the columns; +LIST: beside the usual ones"),
+    PM_TEXT("sort", 0, "FIELD", AT(options.sort), "rows from the largest figure of a field on"),
+    PM_TEXT("filter", 0, "PATTERN", AT(options.filter), "only routines, loops, files that fit"),
+    PM_OPTION_MIN_PERCENT(AT(options), "sums up rows below this share of the time (0.5)"),
+    PM_OPTION_TOP(AT(options), "at most N rows"),
+    PM_FLAG("notes", 0, AT(options.all_notes), "all notes"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', add_sizes, &request.design),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("cores", 0, pm_read_count, &request.predict.n_cores),
-        PM_OPTIONS_SELECTING(&request.selecting),
-        PM_OPTION_FLAG("carried", 0, &request.carried),
-        PM_OPTION_FLAG("threads", 0, &request.threads),
-        PM_OPTION_FLAG("ranks", 0, &request.ranks),
-        PM_OPTION_FLAG("intervals", 0, &request.intervals),
-        PM_OPTION_FLAG("fits", 0, &request.fits),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        PM_OPTION_TEXT("fields", 0, &request.options.fields),
-        PM_OPTION_TEXT("sort", 0, &request.options.sort),
-        PM_OPTION_TEXT("filter", 0, &request.options.filter),
-        PM_OPTION_FLAG("tree", 0, &request.options.tree),
-        PM_OPTION_FLAG("notes", 0, &request.options.all_notes),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "report", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     const char *contradiction = NULL;
     int status = pm_read_options(&line, argc, argv);
@@ -433,3 +415,13 @@ int pm_cmd_report(int argc, char **argv) {
     free(request.sizes);
     return status;
 }
+
+const struct pm_command pm_command_report = {
+    .name = "report",
+    .purpose = "time, misses and what limits each loop, at a size, on a machine",
+    .usage = "[OPTION]... STORE\n--ranks | --intervals | --carried [OPTION]... STORE",
+    .examples = "pmodel report heat.pmdb -m r12000 -P N=64,128,256    # sizes side by side\npmodel "
+                "report heat.pmdb -m r12000 --tree --fields +L1/ki",
+    .options = options,
+    .run = run,
+};

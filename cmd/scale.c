@@ -372,23 +372,28 @@ static bool scale_ranks(const struct request *request, struct pm_error *err) {
     return pm_scale_ranks(&of_ranks, err);
 }
 
-int pm_cmd_scale(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which sizes"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design),
+             "the sizes to follow, as N=16:256:16", .repeats = true),
+    PM_TEXT("per", 0, "EXPR", AT(per), "how many units of work a run has", .excludes = "platform"),
+    PM_OPTIONS_SELECTING(AT(selecting)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_TEXT("platform", 0, "FILE.xml", AT(platform), "the network that ranks are replayed on"),
+    PM_TEXT("grid", 0, "NAME,...", AT(grid), "the parameters that are the grid of ranks",
+            .needs = "platform"),
+    PM_HEADING("what is shown"),
+    PM_OPTION_MIN_PERCENT(AT(options), "of loops that fall out of levels (5)"),
+    PM_OPTIONS_DRAWN(AT(options), AT(svg)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    struct pm_drawn_format drawn = {&request.options.format, &request.svg};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTIONS_SELECTING(&request.selecting),
-        PM_OPTION_TEXT("per", 0, &request.per),
-        PM_OPTION_TEXT("platform", 0, &request.platform),
-        PM_OPTION_TEXT("grid", 0, &request.grid),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
-        PM_OPTION_FLAG("wide", 0, &request.options.wide),
-        {0},
-    };
-    struct pm_command_line line = {.command = "scale", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.options.min_percent = 5;
     int status = pm_read_options(&line, argc, argv);
@@ -398,10 +403,8 @@ int pm_cmd_scale(int argc, char **argv) {
         status = pm_usage_error("scale", "give a range of sizes to follow, as in -P N=16:256:16");
     else if (status == 0 && request.on.n_machines == 0)
         status = pm_usage_error("scale", "name one or more machines with -m NAME");
-    else if (status == 0 && request.platform && (request.on.n_machines > 1 || request.per))
-        status = pm_usage_error("scale", "--platform takes one machine, and no --per");
-    else if (status == 0 && request.grid && !request.platform)
-        status = pm_usage_error("scale", "--grid is of --platform");
+    else if (status == 0 && request.platform && request.on.n_machines > 1)
+        status = pm_usage_error("scale", "--platform takes one machine");
     if (status == 0) {
         request.store_path = line.arguments[0];
         if (!(request.platform ? scale_ranks(&request, &err) : scale(&request, &err)))
@@ -412,3 +415,13 @@ int pm_cmd_scale(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_scale = {
+    .name = "scale",
+    .purpose = "misses and time over a range of sizes, and where loops fall out of levels",
+    .usage = "-P NAME=VALUES... -m MACHINE [OPTION]... STORE\n--platform FILE.xml -P "
+             "NAME=VALUES... -m MACHINE [OPTION]... STORE",
+    .examples = "pmodel scale heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'",
+    .options = options,
+    .run = run,
+};

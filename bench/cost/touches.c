@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 
 enum { BATCH = 1024, N_PARTS = 32, N_RUNS = 8 };
 

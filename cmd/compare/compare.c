@@ -126,19 +126,25 @@ static int read_mean(const struct pm_option_use *use) {
     return pm_usage_error("compare", "--mean is sum or geometric, not \"%s\"", use->value);
 }
 
-int pm_cmd_compare(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_READ("mean", 0, "sum|geometric", read_mean, AT(geometric),
+            "how several programs make one figure"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("mean", 0, read_mean, &request.geometric),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "compare", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments == 0)
@@ -161,3 +167,12 @@ int pm_cmd_compare(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_compare = {
+    .name = "compare",
+    .purpose = "machines ranked by several programs, and whether the ranking is sure",
+    .usage = "-m MACHINE,MACHINE... [OPTION]... STORE[@NAME=VALUE[,...]][:WEIGHT]...",
+    .examples = "pmodel compare -m r12000,itanium2 heat.pmdb@N=64:2 cg.pmdb@N=32",
+    .options = options,
+    .run = run,
+};

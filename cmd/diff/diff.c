@@ -116,20 +116,27 @@ static int check(const struct request *request) {
     return 0;
 }
 
-int pm_cmd_diff(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_LIST("fields", 0, "time|misses|counts|causes[,...]", add_field, AT(fields),
+            "what the table shows the changes of", .repeats = true),
+    PM_OPTION_MIN_PERCENT(AT(options), "sums up rows with less of all changes (0.5)"),
+    PM_OPTION_TOP(AT(options), "at most N rows"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_LIST("fields", 0, add_field, &request.fields),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        {0},
-    };
-    struct pm_command_line line = {.command = "diff", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 2)
@@ -146,3 +153,12 @@ int pm_cmd_diff(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_diff = {
+    .name = "diff",
+    .purpose = "what a change of a program did to each loop, or what a compiler made otherwise",
+    .usage = "-m MACHINE [OPTION]... STORE STORE\n[-m MACHINE] [OPTION]... PROGRAM PROGRAM",
+    .examples = "pmodel diff before.pmdb after.pmdb -m r12000 -P N=256",
+    .options = options,
+    .run = run,
+};

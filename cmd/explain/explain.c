@@ -363,24 +363,29 @@ static bool explain(const struct request *request, struct pm_error *err) {
     return ok;
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_FLAG("source", 0, AT(source), "the lines of the loop, too"),
+    PM_OPTION_SOURCE_DIR(AT(folders)),
+    PM_FLAG("asm", 0, AT(code), "the instructions of its most frequent path, too"),
+    PM_OPTION_MIN_PERCENT(AT(options), "counts groups below this share of its misses (0.5)"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
-int pm_cmd_explain(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_ADD("source-dir", 0, pm_add_source_folder, &request.folders),
-        PM_OPTION_FLAG("source", 0, &request.source),
-        PM_OPTION_FLAG("asm", 0, &request.code),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "explain", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && (line.n_arguments < 1 || line.n_arguments > 2))
@@ -398,3 +403,12 @@ int pm_cmd_explain(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_explain = {
+    .name = "explain",
+    .purpose = "all that is known of one loop, and what may be tried",
+    .usage = "-m MACHINE [OPTION]... STORE [LOOP]",
+    .examples = "pmodel explain heat.pmdb step/4 -m r12000 -P N=256    # all of one loop",
+    .options = options,
+    .run = run,
+};

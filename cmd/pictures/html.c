@@ -182,18 +182,24 @@ static bool make(FILE *to, void *context, struct pm_error *err) {
     return ok;
 }
 
-int pm_cmd_html(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which sizes"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design), "sizes that get a button",
+             .repeats = true),
+    PM_READ("sizes", 0, "N", pm_read_count, AT(n_sizes), "how many are spaced evenly (60)"),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("output"),
+    PM_OPTION_SOURCE_DIR(AT(folders)),
+    PM_OPTION_OUTPUT("FILE.html", AT(output), "the page"),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.n_sizes = PM_USUAL_SIZES};
-    const struct pm_option options[] = {
-        PM_OPTION_TEXT(NULL, 'o', &request.output),
-        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("sizes", 0, pm_read_count, &request.n_sizes),
-        PM_OPTION_ADD("source-dir", 0, pm_add_source_folder, &request.folders),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        {0},
-    };
-    struct pm_command_line line = {.command = "html", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.predict.without_doubts = true;
     int status = pm_read_options(&line, argc, argv);
@@ -214,3 +220,12 @@ int pm_cmd_html(int argc, char **argv) {
     free(request.folders.folders);
     return status;
 }
+
+const struct pm_command pm_command_html = {
+    .name = "html",
+    .purpose = "one page with the loops, their source and pictures, for a browser",
+    .usage = "-m MACHINE -o FILE.html [OPTION]... STORE",
+    .examples = "pmodel html -m r12000 -o heat.html heat.pmdb    # one page, for a browser",
+    .options = options,
+    .run = run,
+};

@@ -264,19 +264,27 @@ static int read_what(const struct pm_option_use *use) {
                           use->value);
 }
 
-int pm_cmd_plot(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("what is drawn"),
+    PM_READ("what", 0, "time|misses|histogram|surface|roofline", read_what, AT(what),
+            "which picture"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design), "sizes that are wanted",
+             .repeats = true),
+    PM_READ("sizes", 0, "N", pm_read_count, AT(n_sizes), "how many are spaced evenly (60)"),
+    PM_LIST("block", 0, "SIZES", pm_add_block_size, AT(blocks),
+            "distances in blocks of these sizes, not of the machine's levels"),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("output"),
+    PM_OPTION_OUTPUT("FILE.svg", AT(output), "writes there, not to standard output"),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.n_sizes = PM_USUAL_SIZES, .what = PM_N_PICTURES};
-    const struct pm_option options[] = {
-        PM_OPTION_VALUE("what", 0, read_what, &request.what),
-        PM_OPTION_TEXT(NULL, 'o', &request.output),
-        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_LIST("block", 0, pm_add_block_size, &request.blocks),
-        PM_OPTION_VALUE("sizes", 0, pm_read_count, &request.n_sizes),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        {0},
-    };
-    struct pm_command_line line = {.command = "plot", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.predict.without_doubts = true;
     int status = pm_read_options(&line, argc, argv);
@@ -298,3 +306,12 @@ int pm_cmd_plot(int argc, char **argv) {
     free(request.blocks.bytes);
     return status;
 }
+
+const struct pm_command pm_command_plot = {
+    .name = "plot",
+    .purpose = "a picture of a loop over sizes: time by cause, misses, reuse distances",
+    .usage = "--what PICTURE -m MACHINE [OPTION]... STORE [LOOP]",
+    .examples = "pmodel plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg",
+    .options = options,
+    .run = run,
+};

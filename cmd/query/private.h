@@ -34,16 +34,18 @@ struct pm_query_request {
 };
 
 /* Reads the command line and decides what is asked; 0, or the exit status after complaining. */
-int pm_read_query_request(struct pm_query_request *request, int argc, char **argv);
+extern const struct pm_option pm_query_options[];
+int pm_read_query_request(const struct pm_command *self, struct pm_query_request *request, int argc,
+                          char **argv);
 void pm_query_request_free(struct pm_query_request *request); /* what it owns */
 
 /* ---- values of options (values.c) ------------------------------------------------------ */
 
-/* For PM_OPTION_LIST; TO: struct pm_query_request. */
+/* For PM_LIST; TO: struct pm_query_request. */
 bool pm_add_query_caches(void *to, char *item, struct pm_error *err); /* 32K 16K:4M 8192blocks */
 bool pm_add_hit_ratio(void *to, char *item, struct pm_error *err);    /* 0.99 99.9% */
 
-/* --range NAME=LOW:HIGH[:STEP] or NAME=VALUES, for PM_OPTION_ADD; TO: the same. */
+/* --range NAME=LOW:HIGH[:STEP] or NAME=VALUES, for PM_ADDED; TO: the same. */
 bool pm_set_query_range(void *to, char *text, struct pm_error *err);
 
 /* ---- what fits (fits.c) -----------------------------------------------------------------------

@@ -180,10 +180,10 @@ static bool answer(struct query *query, struct pm_store *store, struct pm_error 
     return ok;
 }
 
-int pm_cmd_query(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_query_request request = {0};
     struct pm_error err = {0};
-    int status = pm_read_query_request(&request, argc, argv);
+    int status = pm_read_query_request(self, &request, argc, argv);
     if (status == 0) {
         struct query query = {.request = &request};
         struct pm_store *store = pm_store_open(request.store_path, PM_STORE_READ, &err);
@@ -195,3 +195,15 @@ int pm_cmd_query(int argc, char **argv) {
     pm_query_request_free(&request);
     return status;
 }
+
+const struct pm_command pm_command_query = {
+    .name = "query",
+    .purpose = "of size, cache and hit ratio, the one that is not given; which sizes fit a cache",
+    .usage = "-P NAME=VALUES --cache SIZES | -m MACHINE [OPTION]... STORE\n"
+             "-P NAME=VALUES --hit-ratio R [OPTION]... STORE\n"
+             "--cache SIZES | -m MACHINE --hit-ratio R [OPTION]... STORE\n"
+             "--fits --cache SIZES | -m MACHINE [OPTION]... STORE",
+    .examples = "pmodel query heat.pmdb -P N=256 --hit-ratio 0.95    # the smallest cache for it",
+    .options = pm_query_options,
+    .run = run,
+};

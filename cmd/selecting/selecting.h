@@ -12,11 +12,14 @@ struct pm_selecting {
 };
 void pm_selecting_free(struct pm_selecting *selecting); /* what it owns */
 
-/* Entries of a table of options; SELECTING: struct pm_selecting. */
-#define PM_OPTIONS_SELECTING(selecting_)                                                           \
-    PM_OPTION_TEXT("role", 0, &(selecting_)->role),                                                \
-        PM_OPTION_TEXT("interval", 0, &(selecting_)->interval),                                    \
-        PM_OPTION_TEXT("ordinal", 0, &(selecting_)->ordinal)
+/* Lines of a table of options; AT: struct pm_selecting. */
+#define PM_OPTIONS_SELECTING(at_)                                                                  \
+    PM_TEXT("role", 0, "NAME", at_ + offsetof(struct pm_selecting, role),                          \
+            "of an MPI program the mean rank of a role"),                                          \
+        PM_TEXT("interval", 0, "KIND", at_ + offsetof(struct pm_selecting, interval),              \
+                "one kind of interval, all of them added up"),                                     \
+        PM_TEXT("ordinal", 0, "NAME", at_ + offsetof(struct pm_selecting, ordinal),                \
+                "not added up, but by their number as NAME")
 
 /* Selects in STORE what was asked for, and says so in OPTIONS (NULL: no report).  Errors: a store
    without ranks or intervals, a role or kind that there is not, a name that several kinds have. */

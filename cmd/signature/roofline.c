@@ -83,19 +83,22 @@ static bool roofline(const struct request *request, char *const *paths, size_t n
     return ok;
 }
 
-int pm_cmd_roofline(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_OPTION_MIN_PERCENT(AT(options), "leaves out loops with less of the time (1)"),
+    PM_OPTIONS_DRAWN(AT(options), AT(svg)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    struct pm_drawn_format drawn = {&request.options.format, &request.svg};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
-        PM_OPTION_FLAG("wide", 0, &request.options.wide),
-        {0},
-    };
-    struct pm_command_line line = {.command = "roofline", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.options.min_percent = 1;
     int status = pm_read_options(&line, argc, argv);
@@ -108,3 +111,12 @@ int pm_cmd_roofline(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_roofline = {
+    .name = "roofline",
+    .purpose = "loops under a machine's roofs, before and after a change",
+    .usage = "-m MACHINE [OPTION]... STORE [STORE]",
+    .examples = "pmodel roofline heat.pmdb -m sapphire-rapids",
+    .options = options,
+    .run = run,
+};

@@ -404,14 +404,14 @@ static void free_all(struct validating *v) {
         pm_structure_free(v->structure);
 }
 
-int pm_cmd_validate(int argc, char **argv) {
-    struct pm_validate_request request = {
-        .run = {.command = "validate", .request.output_to_errors = true},
-        .options = pm_default_report_options()};
+static int run(const struct pm_command *self, int argc, char **argv) {
+    struct pm_validate_request request = {.run = {.request.output_to_errors = true},
+                                          .options = pm_default_report_options()};
     struct validating v = {.request = &request};
     struct pm_error err = {0};
     request.options.min_percent = 1;
-    int status = pm_validate_read_command_line(&request, argc, argv);
+    pm_measuring_init(&request.run, self->name);
+    int status = pm_validate_read_command_line(self, &request, argc, argv);
     bool measure = status == 0 && !request.measured_only;
     if (status == 0 && !(measure            ? prepare(&v, &err)
                          : request.measured ? compare_other_times(&v, &err)
@@ -427,3 +427,16 @@ int pm_cmd_validate(int argc, char **argv) {
     free(request.cache_blocks);
     return status;
 }
+
+const struct pm_command pm_command_validate = {
+    .name = "validate",
+    .purpose = "compare what the models predict with a measured run at a size that was not fitted",
+    .usage = "-s STORE -P NAME=VALUES [OPTION]... -- COMMAND [ARGUMENT]...\n"
+             "--time -s STORE -m MACHINE -P NAME=VALUES [OPTION]... -- COMMAND [ARGUMENT]...\n"
+             "--time --measured FILE -s STORE -m MACHINE [OPTION]...\n"
+             "--hierarchy -s STORE [OPTION]... [-- COMMAND [ARGUMENT]...]",
+    .examples = "pmodel validate -s heat.pmdb -P N=128 -- ./heat {N}    # how far off?",
+    .options = pm_validate_options,
+    .runs_program = true,
+    .run = run,
+};

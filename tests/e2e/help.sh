@@ -1,14 +1,22 @@
-# What a newcomer asks first: --help fits a screen and has an example, `pmodel help WORD`, completion in
+# What a newcomer asks first: --help has each option in 80 columns, and an example, `pmodel help WORD`, completion in
 # bash, and what `pmodel doctor` says of a system that lacks something.
 . "$TOP/tests/lib.sh"
 
 for command in $(pmodel help --list | grep -vx help); do
     pmodel "$command" --help >help 2>errors
-    lines=$(wc -l <help)
-    if [ "$lines" -gt 24 ] || ! grep -q '^example: ' help || ! grep -q '^usage: pmodel ' help; then
-        fail "$command --help is one screen with an example" "it has $lines lines"
+    if [ "$(grep -v ^example: help | wc -L)" -gt 80 ] || ! grep -q '^example: ' help ||
+        ! grep -q '^usage: pmodel ' help; then
+        fail "$command --help has usage and example, in 80 columns" "$(grep -E '.{81}' help)"
     else
-        pass "$command --help is one screen with an example"
+        pass "$command --help has usage and example, in 80 columns"
+    fi
+    for option in $(pmodel help --list "$command"); do
+        [ "$option" = --help ] || grep -qE -e "(^| )$option(,| |\$)" help || echo "$option"
+    done >missing
+    if [ -s missing ]; then
+        fail "$command --help has all its options" "$(head -n 1 missing)"
+    else
+        pass "$command --help has all its options"
     fi
     if [ -e "$TOP/docs/pmodel-$command.md" ]; then
         pass "$command has a manual page"
@@ -16,6 +24,7 @@ for command in $(pmodel help --list | grep -vx help); do
         fail "$command has a manual page" "docs/pmodel-$command.md is missing"
     fi
 done
+check "the pages have the options that the commands have" "$TOP/tests/pages"
 check "an example names no option that there is not" bash -c '
     for command in $(pmodel help --list | grep -vx help); do
         pmodel "$command" --help | sed -n -e "s/^example: pmodel //" -e "s/ -- .*//" -e "s/#.*//p" |
@@ -69,11 +78,12 @@ complete_words() { # WORD... : what bash offers for the last one
         echo "${COMPREPLY[*]}"' completion "$@"
 }
 is "commands are completed" 'report' complete_words pmodel repo
-is "options are" '--fields --filter --fits' complete_words pmodel report --fi
+is "options are" '--fits --fields --filter' complete_words pmodel report --fi
 is "options of run are those of plan" '--second-core' complete_words pmodel plan --sec
 is "machines are" 'r12000' complete_words pmodel report -m r12
 is "stores are" 'a.pmdb' complete_words pmodel report ''
 is "formats are" 'json' complete_words pmodel report --format js
+is "other values are" 'pessimistic' complete_words pmodel report --deps p
 
 # ---- doctor --------------------------------------------------------------------------------------
 
