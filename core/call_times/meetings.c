@@ -1,5 +1,5 @@
-/* How long a call waits for other ranks; see meetings.h. */
-#include "core/call_times/meetings.h"
+/* How long a call waits for other ranks; see call_times.h. */
+#include "core/call_times/call_times.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/call_times/meetings.h"
+#include "core/call_times/call_times.h"
 #include "core/mpi_operations/mpi_operations.h"
 #include "measure/call_times/private.h"
 

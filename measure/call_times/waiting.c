@@ -1,8 +1,8 @@
-/* How long of its time each call waited; the definition is in core/call_times/meetings.h. */
+/* How long of its time each call waited; the definition is in core/call_times/call_times.h. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/call_times/meetings.h"
+#include "core/call_times/call_times.h"
 #include "core/mpi_operations/mpi_operations.h"
 #include "measure/call_times/private.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
-#include "core/call_times/meetings.h"
+#include "core/call_times/call_times.h"
 #include "core/communication/communication.h"
 #include "core/intervals/intervals.h"
 #include "core/prediction.h"

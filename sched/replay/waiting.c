@@ -1,4 +1,4 @@
-/* How long ranks wait for each other (core/call_times/meetings.h), from when their actions began
+/* How long ranks wait for each other (core/call_times/call_times.h), from when their actions began
    and ended.  What is left of the time of these is communication.  Messages and collectives come
    together in the order in which MPI brings them together (actions.c). */
 #include <math.h>
