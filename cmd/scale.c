@@ -178,18 +178,9 @@ static bool predict_point(const struct scaling *s, struct pm_scale_point *point,
     return point->predicted != NULL;
 }
 
-/* NULL: no run has these values. */
-static const struct pm_parameters *find_run(const struct scaling *s,
-                                            const struct pm_parameters *at) {
-    for (size_t r = s->program.n_runs; r-- > 0;)
-        if (s->program.is_whole[r] && pm_run_matches(&s->program.runs[r], at))
-            return &s->program.runs[r];
-    return NULL;
-}
-
 static bool measured_point(const struct scaling *s, struct pm_scale_point *point,
                            struct pm_error *err) {
-    const struct pm_parameters *run = find_run(s, &point->at);
+    const struct pm_parameters *run = pm_run_at(&s->program, &point->at, true);
     if (!run)
         return true;
     struct pm_profile **profiles =

@@ -108,7 +108,7 @@ static bool list_kinds(struct listing *l, struct pm_error *err) {
 bool pm_print_intervals(const struct pm_parallel_request *request, struct pm_error *err) {
     size_t n = request->on->n_machines;
     struct listing l = {.request = request,
-                        .run = pm_measured_run(request->program, request->at),
+                        .run = pm_run_at(request->program, request->at, false),
                         .reports = pm_alloc(n, sizeof *l.reports)};
     bool ok = l.run ? list_kinds(&l, err)
                     : pm_fail(err, "--intervals lists those of a size that was measured; "

@@ -31,9 +31,4 @@ bool pm_print_intervals(const struct pm_parallel_request *request, struct pm_err
 bool pm_print_messages(struct pm_store *store, const struct pm_parameters *at, const char *role,
                        const struct pm_report_options *options, struct pm_error *err);
 
-/* The largest run, of those that came to their end if one did, that has the values of AT; NULL:
-   none. */
-const struct pm_parameters *pm_measured_run(const struct pm_program *program,
-                                            const struct pm_parameters *at);
-
 #endif

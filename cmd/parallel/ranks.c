@@ -14,15 +14,6 @@
 #include "sched/cores/cores.h"
 #include "sched/sched.h"
 
-const struct pm_parameters *pm_measured_run(const struct pm_program *program,
-                                            const struct pm_parameters *at) {
-    for (int whole = 1; whole >= 0; whole--)
-        for (size_t i = program->n_runs; i-- > 0;)
-            if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
-                return &program->runs[i];
-    return NULL;
-}
-
 /* ---- time of one rank ------------------------------------------------------------------------ */
 
 /* Loops in which only waiting goes on are taken out of what ROW's ranks do. */
@@ -437,7 +428,7 @@ static bool find_predicted(const struct pm_parallel_request *request,
 bool pm_print_ranks(const struct pm_parallel_request *request, struct pm_error *err) {
     size_t n = request->on->n_machines;
     struct pm_ranks_report *reports = pm_alloc(n, sizeof *reports);
-    const struct pm_parameters *run = pm_measured_run(request->program, request->at);
+    const struct pm_parameters *run = pm_run_at(request->program, request->at, false);
     bool ok =
         run ? find_measured(request, run, reports, err) : find_predicted(request, reports, err);
     for (size_t m = 0; m < n; m++) {

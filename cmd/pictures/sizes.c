@@ -230,10 +230,7 @@ void pm_followed_free(struct pm_followed *followed) {
 
 const struct pm_parameters *pm_followed_run(const struct pm_followed *followed,
                                             const struct pm_followed_size *size) {
-    for (size_t r = followed->program.n_runs; r-- > 0;)
-        if (followed->program.is_whole[r] && pm_run_matches(&followed->program.runs[r], &size->at))
-            return &followed->program.runs[r];
-    return NULL;
+    return pm_run_at(&followed->program, &size->at, true);
 }
 
 /* PROFILE with what a report adds to it; NULL after an error. */

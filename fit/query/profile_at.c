@@ -61,15 +61,22 @@ static struct pm_profile *measured_profile(const struct pm_program *program,
     return NULL;
 }
 
+const struct pm_parameters *pm_run_at(const struct pm_program *program,
+                                      const struct pm_parameters *at, bool only_whole) {
+    for (int whole = 1; whole >= only_whole; whole--)
+        for (size_t i = program->n_runs; i-- > 0;)
+            if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
+                return &program->runs[i];
+    return NULL;
+}
+
 struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
                                  struct pm_error *err) {
     if (!pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err))
         return NULL;
-    for (int whole = 1; whole >= 0; whole--)
-        for (size_t i = program->n_runs; i-- > 0;)
-            if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
-                return pm_program_interpolate(program,
-                                              measured_profile(program, &program->runs[i], err));
+    const struct pm_parameters *run = pm_run_at(program, at, false);
+    if (run)
+        return pm_program_interpolate(program, measured_profile(program, run, err));
     const struct pm_model_set *models = pm_program_models(program, err);
     if (models)
         return pm_program_interpolate(program,

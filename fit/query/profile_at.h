@@ -72,6 +72,11 @@ struct pm_profile *pm_program_interpolate(const struct pm_program *program,
 /* True if RUN has every value that WANTED names. */
 bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted);
 
+/* The largest run that has the values of AT: of those that came to their end; if none did, and not
+   ONLY_WHOLE, of the others.  NULL: there is none. */
+const struct pm_parameters *pm_run_at(const struct pm_program *program,
+                                      const struct pm_parameters *at, bool only_whole);
+
 /* The run whose parameters are nearest to AT by their ratios, of those that came to their end if
    one did; of two as near the larger one. */
 const struct pm_parameters *pm_nearest_run(const struct pm_program *program,
