@@ -84,32 +84,4 @@ void pm_free_machines(struct pm_machine_list *list); /* what it owns */
 /* Path of the machine file that NAME stands for; owned by the caller. */
 char *pm_machine_path(const char *name, struct pm_error *err);
 
-/* ---- block sizes that were not measured (measure_again.c) ------------------------------------ */
-
-/* True if PROFILE has the block sizes of all levels; else the sentence says which it lacks and,
-   made of what the store at STORE_PATH knows, the command that measures them. */
-bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_profile *profile,
-                            const struct pm_machine *machine, const char *store_path,
-                            bool can_interpolate, struct pm_error *err);
-
-/* Block sizes that the runs of a store lack, and how `pmodel run` is told of them. */
-struct pm_missing_blocks {
-    const char *store_path, *option, *value; /* "-m", "r12000" */
-    const char *settings;                    /* "L1.line=16, L2.line=32"; NULL none */
-    struct pm_block_sizes block_sizes;
-    bool can_interpolate; /* the command has --interpolate */
-};
-/* Adds to the sentence of ERR how they are measured, and FITS: modelled; false. */
-bool pm_advise_measuring(const struct pm_program *program, const struct pm_missing_blocks *missing,
-                         bool fits, struct pm_error *err);
-
-/* PROGRAM interpolates those of all levels that were not measured. */
-void pm_interpolate_for_machines(struct pm_program *program, const struct pm_machine_list *on);
-
-/* "N=24,32", of several parameters "A,B=16:1,16:5", as -P takes it: what IS_FORMULA does not say is
-   one.  Owned by the caller. */
-char *pm_points_text(const struct pm_parameters *points, size_t n_points,
-                     bool (*is_formula)(const void *context, const char *name),
-                     const void *context);
-
 #endif

@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/selecting/selecting.h"
+#include "ask/ask.h"
 #include "core/base/base.h"
 #include "core/store/store.h"
 #include "fit/messages/messages.h"
@@ -23,7 +23,8 @@ struct request {
     struct pm_report_options options;
     enum output output;
     bool with_partial;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
+    char *selected; /* in words; owned */
 };
 
 /* The profiles in the order of the runs of MODELS, which were made from these or some of them. */
@@ -148,11 +149,11 @@ static void print_fitted(const struct fitted *fitted, const struct pm_report_opt
                          enum output output) {
     struct pm_warnings warnings = {0};
     struct pm_report_options with_warnings = *options;
-    const struct pm_answer answer = {fitted->structure, fitted->models, NULL};
+    const struct pm_origin origin = {fitted->structure, fitted->models, NULL};
     say_unmatched(fitted->profiles, fitted->n_profiles);
-    pm_warn(&answer, &warnings);
-    pm_warn_of_counts(&answer, &warnings);
-    pm_warn_of_misses(&answer, NULL, 0, &warnings);
+    pm_warn(&origin, &warnings);
+    pm_warn_of_counts(&origin, &warnings);
+    pm_warn_of_misses(&origin, NULL, 0, &warnings);
     with_warnings.warnings = &warnings;
     if (output == FLAGGED)
         print_flagged(fitted->structure, fitted->models, fitted->profiles, fitted->n_profiles,
@@ -199,9 +200,10 @@ static bool fit_roles(struct pm_store *store, const struct request *request, str
 /* Of all runs, and then of each role of their ranks; or of what was asked for. */
 static bool fit_store(struct pm_store *store, struct request *request, struct pm_error *err) {
     struct fitted fitted = {0};
-    bool ok = pm_select_in(store, &request->selecting, &request->options, err) &&
-              fit_selected(store, &request->fit, request->with_partial, &fitted, err);
-    if (ok && !request->selecting.text)
+    bool ok = pm_select_words(store, &request->selection, &request->selected, err);
+    request->options.selection = request->selected;
+    ok = ok && fit_selected(store, &request->fit, request->with_partial, &fitted, err);
+    if (ok && !request->selected)
         ok = fit_roles(store, request, err);
     if (ok)
         print_fitted(&fitted, &request->options, request->output);
@@ -264,7 +266,7 @@ static int read_output(const struct pm_option_use *use) {
 #define AT(field) offsetof(struct request, field)
 static const struct pm_option options[] = {
     PM_HEADING("which runs"),
-    PM_OPTIONS_SELECTING(AT(selecting)),
+    PM_OPTIONS_SELECTION(AT(selection)),
     PM_FLAG("with-partial", 0, AT(with_partial), "also runs that did not come to their end"),
     PM_FLAG("drop-divergent", 0, AT(fit.drop_divergent),
             "without the sizes that do not go with the others"),
@@ -314,7 +316,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
         pm_store_close(store);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
-    pm_selecting_free(&request.selecting);
+    free(request.selected);
     free(request.bases);
     for (size_t i = 0; i < request.n_parameters; i++)
         free(request.parameters[i]);

@@ -8,7 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/parallel/parallel.h"
-#include "cmd/selecting/selecting.h"
+#include "ask/ask.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -19,7 +19,8 @@ struct request {
     const char *store_path, *include_file, *exclude_file;
     struct pm_parameters at;
     struct pm_counts_request counts;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
+    char *selected; /* in words; owned */
     struct pm_fit_options fit;
     struct pm_fit_basis basis;
     struct pm_report_options options;
@@ -45,12 +46,14 @@ static bool read_lists(const struct request *request, const struct pm_structure 
 static bool select_part(struct request *request, struct pm_store *store, struct pm_error *err) {
     struct pm_interval_kinds kinds = {0};
     bool ok = pm_store_interval_kinds(store, &kinds, err);
-    if (kinds.n_kinds || request->selecting.ordinal) {
-        request->selecting.interval = request->counts.interval;
+    if (kinds.n_kinds || request->selection.ordinal) {
+        request->selection.interval = request->counts.interval;
         request->counts.interval = NULL;
     }
     free(kinds.kinds);
-    return ok && pm_select_in(store, &request->selecting, &request->options, err);
+    ok = ok && pm_select_words(store, &request->selection, &request->selected, err);
+    request->options.selection = request->selected;
+    return ok;
 }
 
 static bool report(struct request *request, struct pm_error *err) {
@@ -68,9 +71,9 @@ static bool report(struct request *request, struct pm_error *err) {
     request->counts.left_out = left_out;
     struct pm_warnings warnings = {0};
     if (ok) {
-        const struct pm_answer answer = {structure, models, NULL};
-        pm_warn(&answer, &warnings);
-        pm_warn_of_counts(&answer, &warnings);
+        const struct pm_origin origin = {structure, models, NULL};
+        pm_warn(&origin, &warnings);
+        pm_warn_of_counts(&origin, &warnings);
     }
     request->options.warnings = &warnings;
     ok = profiles &&
@@ -90,7 +93,7 @@ static bool report(struct request *request, struct pm_error *err) {
 static bool report_messages(struct request *request, struct pm_error *err) {
     struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
     bool ok = store && pm_print_messages(store, request->at.n ? &request->at : NULL,
-                                         request->selecting.role, &request->options, err);
+                                         request->selection.role, &request->options, err);
     pm_store_close(store);
     return ok;
 }
@@ -155,10 +158,10 @@ static const struct pm_option options[] = {
     PM_HEADING("which runs"),
     PM_ADDED(NULL, 'P', "NAME=VALUE[,...]", pm_add_parameters, AT(at),
              "also the values at this size", .repeats = true),
-    PM_TEXT("role", 0, "NAME", AT(selecting.role), "the mean rank of a role"),
+    PM_TEXT("role", 0, "NAME", AT(selection.role), "the mean rank of a role"),
     PM_TEXT("interval", 0, "NAMES", AT(counts.interval),
             "one kind of interval, or counts for each call of these routines"),
-    PM_TEXT("ordinal", 0, "NAME", AT(selecting.ordinal), "the number of the interval as NAME"),
+    PM_TEXT("ordinal", 0, "NAME", AT(selection.ordinal), "the number of the interval as NAME"),
     PM_HEADING("models of rows"),
     PM_TEXT("basis", 0, "FUNCTIONS", AT(basis.functions), "sums of these functions"),
     PM_FLAG("search", 0, AT(fit.search), "also tries N^(i/j)*log2(N)^k"),
@@ -186,7 +189,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     request.store_path = line.arguments[0];
     bool ok = request.communication ? report_messages(&request, &err) : report(&request, &err);
     status = ok ? PM_EXIT_OK : pm_complain(&err);
-    pm_selecting_free(&request.selecting);
+    free(request.selected);
     return status;
 }
 

@@ -168,6 +168,15 @@ struct pm_command {
     int (*run)(const struct pm_command *self, int argc, char **argv); /* the exit status */
 };
 
+/* --role, --interval and --ordinal; AT: struct pm_selection_words (ask/ask.h). */
+#define PM_OPTIONS_SELECTION(at_)                                                                  \
+    PM_TEXT("role", 0, "NAME", at_ + offsetof(struct pm_selection_words, role),                    \
+            "of an MPI program the mean rank of a role"),                                          \
+        PM_TEXT("interval", 0, "KIND", at_ + offsetof(struct pm_selection_words, interval),        \
+                "one kind of interval, all of them added up"),                                     \
+        PM_TEXT("ordinal", 0, "NAME", at_ + offsetof(struct pm_selection_words, ordinal),          \
+                "not added up, but by their number as NAME")
+
 struct pm_command_line {
     const struct pm_command *command;
     void *request; /* what the command's table is of */

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/predicting/predicting.h"
 #include "fit/fit.h"
 #include "report/report.h"
 
@@ -67,23 +67,28 @@ static bool is_lower_bound(const struct pm_prediction *p) {
 
 static bool predict(const struct request *request, struct pm_compared_program *program,
                     struct pm_estimate *seconds, bool *bounds, struct pm_error *err) {
-    const struct pm_predicting predicting = {.store_path = program->store,
-                                             .at = &program->at,
-                                             .on = &request->on,
-                                             .options = &request->predict,
-                                             .interpolate = request->interpolate};
-    struct pm_predicted predicted;
-    bool ok = pm_predicted_make(&predicting, &predicted, err);
-    for (size_t m = 0; ok && m < predicted.n_predictions; m++) {
-        seconds[m] = estimate_of(predicted.predictions[m], &program->has_interval);
-        bounds[m] = is_lower_bound(predicted.predictions[m]);
+    const struct pm_question question = {.at = &program->at,
+                                         .machines = request->on.machines,
+                                         .n_machines = request->on.n_machines,
+                                         .predict = request->predict,
+                                         .can_interpolate = true,
+                                         .interpolate = request->interpolate};
+    struct pm_subject subject;
+    struct pm_answer *answer = pm_subject_open(&subject, program->store, NULL, err)
+                                   ? pm_ask(&subject, &question, err)
+                                   : NULL;
+    bool ok = answer != NULL;
+    for (size_t m = 0; ok && m < answer->n_predictions; m++) {
+        seconds[m] = estimate_of(answer->predictions[m], &program->has_interval);
+        bounds[m] = is_lower_bound(answer->predictions[m]);
     }
     if (ok) {
-        program->name = pm_strdup(predicted.predictions[0]->program);
-        program->at = predicted.found.profile->parameters;
-        program->predicted = predicted.found.profile->predicted;
+        program->name = pm_strdup(answer->predictions[0]->program);
+        program->at = answer->profile->parameters;
+        program->predicted = answer->profile->predicted;
     }
-    pm_predicted_free(&predicted);
+    pm_answer_free(answer);
+    pm_subject_close(&subject);
     return ok;
 }
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/ask.h"
 #include "cmd/explain/explain.h"
 #include "cmd/options.h"
-#include "cmd/predicting/predicting.h"
 #include "report/report.h"
 
 struct request {
@@ -19,10 +19,34 @@ struct request {
     bool interpolate;
 };
 
-static struct pm_diff_side side_of(const struct pm_predicted *predicted, const char *name) {
+/* A store with what it answers. */
+struct side {
+    struct pm_subject subject;
+    struct pm_answer *answer;
+};
+
+static bool open_side(const struct request *request, const char *path,
+                      const struct pm_parameters *at, struct side *side, struct pm_error *err) {
+    const struct pm_question question = {.at = at,
+                                         .machines = request->on.machines,
+                                         .n_machines = 1,
+                                         .predict = request->predict,
+                                         .can_interpolate = true,
+                                         .interpolate = request->interpolate};
+    if (pm_subject_open(&side->subject, path, NULL, err))
+        side->answer = pm_ask(&side->subject, &question, err);
+    return side->answer != NULL;
+}
+
+static void close_side(struct side *side) {
+    pm_answer_free(side->answer);
+    pm_subject_close(&side->subject);
+}
+
+static struct pm_diff_side side_of(const struct side *side, const char *name) {
     return (struct pm_diff_side){.name = name,
-                                 .structure = predicted->program.structure,
-                                 .prediction = predicted->predictions[0]};
+                                 .structure = side->subject.program.structure,
+                                 .prediction = side->answer->predictions[0]};
 }
 
 static bool read_runs(const char *path, struct pm_parameters **runs, size_t *n,
@@ -51,16 +75,11 @@ static bool find_size(const struct request *request, struct pm_parameters *at,
 }
 
 static bool diff_stores(const struct request *request, struct pm_error *err) {
-    struct pm_predicted before = {0}, after = {0};
+    struct side before = {0}, after = {0};
     struct pm_parameters at;
-    struct pm_predicting predicting = {.store_path = request->before,
-                                       .at = &at,
-                                       .on = &request->on,
-                                       .options = &request->predict,
-                                       .interpolate = request->interpolate};
-    bool ok = find_size(request, &at, err) && pm_predicted_make(&predicting, &before, err);
-    predicting.store_path = request->after;
-    ok = ok && pm_predicted_make(&predicting, &after, err);
+    bool ok = find_size(request, &at, err) &&
+              open_side(request, request->before, &at, &before, err) &&
+              open_side(request, request->after, &at, &after, err);
     if (ok) {
         struct pm_diff_report report = request->fields;
         report.before = side_of(&before, request->before);
@@ -75,8 +94,8 @@ static bool diff_stores(const struct request *request, struct pm_error *err) {
         free(rows_before);
         free(rows_after);
     }
-    pm_predicted_free(&before);
-    pm_predicted_free(&after);
+    close_side(&before);
+    close_side(&after);
     return ok;
 }
 

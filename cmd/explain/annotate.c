@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask/ask.h"
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
 #include "cmd/explain/explain.h"
 #include "cmd/options.h"
-#include "cmd/predicting/predicting.h"
 #include "report/report.h"
 
 struct request {
@@ -90,14 +90,18 @@ static struct pm_source *read_source(const struct request *request, const char *
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool annotate(const struct request *request, struct pm_error *err) {
-    struct pm_predicted predicted;
-    const struct pm_predicting predicting = {.store_path = request->store_path,
-                                             .at = &request->at,
-                                             .on = &request->on,
-                                             .options = &request->predict,
-                                             .interpolate = request->interpolate};
-    bool ok = pm_predicted_make(&predicting, &predicted, err);
-    const struct pm_structure *structure = predicted.program.structure;
+    struct pm_subject subject;
+    const struct pm_question question = {.at = &request->at,
+                                         .machines = request->on.machines,
+                                         .n_machines = 1,
+                                         .predict = request->predict,
+                                         .can_interpolate = true,
+                                         .interpolate = request->interpolate};
+    struct pm_answer *answer = pm_subject_open(&subject, request->store_path, NULL, err)
+                                   ? pm_ask(&subject, &question, err)
+                                   : NULL;
+    bool ok = answer != NULL;
+    const struct pm_structure *structure = subject.program.structure;
     char *note = NULL;
     const char *path = NULL;
     struct pm_line_costs costs = {0};
@@ -105,10 +109,10 @@ static bool annotate(const struct request *request, struct pm_error *err) {
     bool *is_it = lines ? find_files(request, lines, &path, err) : NULL;
     struct pm_source *source = is_it ? read_source(request, path, err) : NULL;
     if (source) {
-        pm_line_costs_make(structure, predicted.found.profile, request->on.machines[0],
-                           predicted.predictions[0], lines, &costs);
+        pm_line_costs_make(structure, answer->profile, request->on.machines[0],
+                           answer->predictions[0], lines, &costs);
         pm_report_annotation(stdout,
-                             &(struct pm_annotation){.prediction = predicted.predictions[0],
+                             &(struct pm_annotation){.prediction = answer->predictions[0],
                                                      .file = request->file,
                                                      .is_it = is_it,
                                                      .costs = &costs,
@@ -122,7 +126,8 @@ static bool annotate(const struct request *request, struct pm_error *err) {
     free(note);
     pm_source_free(source);
     pm_code_lines_free(lines);
-    pm_predicted_free(&predicted);
+    pm_answer_free(answer);
+    pm_subject_close(&subject);
     return ok;
 }
 

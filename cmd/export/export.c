@@ -391,7 +391,7 @@ static int check_predictions(const struct pm_export_request *request) {
 }
 
 static int check_measured(const struct pm_export_request *request) {
-    if (request->selecting.role || request->selecting.interval)
+    if (request->selection.role || request->selection.interval)
         return pm_usage_error("export", "what was measured is of whole runs: --role and --interval "
                                         "are for --callgrind, --folded and --extrap");
     if (request->on.n_machines)
@@ -445,7 +445,7 @@ static const struct pm_option options[] = {
     PM_TEXT("store", 's', "STORE", AT(store_path), "the store"),
     PM_ADDED(NULL, 'P', "NAME=VALUE[,...]", pm_add_parameters, AT(at),
              "only runs with these values; of predictions the size", .repeats = true),
-    PM_OPTIONS_SELECTING(AT(selecting)),
+    PM_OPTIONS_SELECTION(AT(selection)),
     PM_HEADING("output"),
     PM_READ("format", 0, "json|csv", read_format, AT(format), "json is the default",
             .excludes = PREDICTIONS),

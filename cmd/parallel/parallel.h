@@ -3,19 +3,16 @@
 #ifndef PM_CMD_PARALLEL_H
 #define PM_CMD_PARALLEL_H
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/predicting/predicting.h"
-#include "fit/warnings/warnings.h"
 
 /* What both are told. */
 struct pm_parallel_request {
-    struct pm_store *store;
-    struct pm_program *program;    /* of STORE */
-    struct pm_selection selection; /* of STORE, which they come back to */
-    const char *store_path;
+    struct pm_subject *subject;
+    struct pm_selection selection;  /* of its store, which they come back to */
     const struct pm_parameters *at; /* n == 0: the largest measured size */
     const struct pm_machine_list *on;
-    const struct pm_predict_options *predict;
+    const struct pm_question *question; /* the machines, and how to predict */
     const struct pm_report_options *options;
     struct pm_warnings *warnings; /* of OPTIONS */
 };

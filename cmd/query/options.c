@@ -72,7 +72,7 @@ const struct pm_option pm_query_options[] = {
     PM_HEADING("which runs"),
     PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design), "sizes, as N=64,128",
              .repeats = true),
-    PM_OPTIONS_SELECTING(AT(selecting)),
+    PM_OPTIONS_SELECTION(AT(selection)),
     PM_OPTION_INTERPOLATE(AT(interpolate)),
     PM_HEADING("machine"),
     PM_OPTIONS_MACHINES(AT(on)),
@@ -105,7 +105,6 @@ void pm_query_request_free(struct pm_query_request *request) {
     free(request->ratios);
     free(request->blocks.bytes);
     free(request->scopes);
-    pm_selecting_free(&request->selecting);
     free(request->range_of);
     free(request->range.values);
 }

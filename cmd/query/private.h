@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/query/query.h"
-#include "cmd/selecting/selecting.h"
+#include "ask/ask.h"
 #include "fit/query/query.h"
 #include "fit/warnings/warnings.h"
 #include "measure/design/design.h"
@@ -27,7 +27,7 @@ struct pm_query_request {
     bool has_level;
     bool without_cold;
     bool interpolate;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
     char *range_of; /* parameter that --range names; NULL: there is none */
     struct pm_query_range range;
     struct pm_report_options options;

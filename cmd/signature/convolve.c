@@ -22,7 +22,7 @@ static bool convolve_all(const struct request *request, const struct pm_stored_p
     struct pm_program_parts *parts = pm_alloc(n, sizeof *parts);
     bool ok = true;
     for (size_t m = 0; m < n && ok; m++)
-        ok = pm_stored_parts_on(&request->parts, stored, &signatures[m], &parts[m], err) &&
+        ok = pm_stored_parts_on(stored, &signatures[m], &parts[m], err) &&
              pm_convolve(&signatures[m], &parts[m], &convolutions[m], err);
     if (ok)
         pm_report_convolutions(stdout, &stored->shown, convolutions, n, &request->options);

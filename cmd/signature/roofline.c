@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "core/store/store.h"
-#include "sched/sched.h"
 
 enum { MOST_STORES = 2 };
 
@@ -19,34 +18,28 @@ struct request {
 
 /* A store with what is shown of it. */
 struct side {
-    struct pm_store *store;
-    struct pm_program program;
+    struct pm_subject subject;
     struct pm_rooflined_program shown;
 };
 
 static bool find_points(const struct request *request, const char *path,
                         const struct pm_signature *signature, struct side *side,
                         struct pm_error *err) {
-    const struct pm_machine *machine = signature->machine;
-    side->store = pm_store_open(path, PM_STORE_READ, err);
-    if (!side->store || !pm_program_open(&side->program, side->store, err))
-        return false;
-    const struct pm_structure *structure = side->program.structure;
-    struct pm_profile *profile = pm_profile_at(&side->program, &request->at, err);
-    struct pm_prediction *prediction = NULL;
-    bool ok = profile && pm_need_machine_blocks(&side->program, profile, machine, path, false, err);
-    if (ok)
-        prediction = pm_predict(structure, profile, machine, &request->predict, err);
-    ok = prediction &&
-         pm_roofline_of(structure, profile, signature, prediction, &side->shown.roofline, err);
-    side->shown.structure = structure;
+    const struct pm_question question = {.at = &request->at,
+                                         .machines = request->on.machines,
+                                         .n_machines = 1,
+                                         .predict = request->predict,
+                                         .without_ends = true};
+    struct pm_answer *answer = pm_subject_open(&side->subject, path, NULL, err)
+                                   ? pm_ask(&side->subject, &question, err)
+                                   : NULL;
+    side->shown.structure = side->subject.program.structure;
     side->shown.name = pm_base_name(path);
+    bool ok = answer && pm_roofline_of(side->shown.structure, answer->profile, signature,
+                                       answer->predictions[0], &side->shown.roofline, err);
     if (ok)
-        side->shown.at = profile->parameters;
-    if (prediction)
-        pm_prediction_free(prediction);
-    if (profile)
-        pm_profile_free(profile);
+        side->shown.at = answer->profile->parameters;
+    pm_answer_free(answer);
     return ok;
 }
 
@@ -76,8 +69,7 @@ static bool roofline(const struct request *request, char *const *paths, size_t n
         print(request, &signature, programs, n);
     for (size_t i = 0; i < n; i++) {
         free(sides[i].shown.roofline.points);
-        pm_program_close(&sides[i].program);
-        pm_store_close(sides[i].store);
+        pm_subject_close(&sides[i].subject);
     }
     pm_signature_free(&signature);
     return ok;

@@ -31,7 +31,7 @@ static bool place_and_print(const struct request *request, const struct pm_signa
     struct pm_program_parts *parts = pm_alloc(n, sizeof *parts);
     bool ok = pm_stored_parts_open(&request->parts, &stored, err);
     for (size_t m = 0; m < n && ok; m++)
-        ok = pm_stored_parts_on(&request->parts, &stored, &signatures[m], &parts[m], err) &&
+        ok = pm_stored_parts_on(&stored, &signatures[m], &parts[m], err) &&
              pm_convolve(&signatures[m], &parts[m], &convolutions[m], err);
     if (ok)
         print(request, signatures, &stored.shown, convolutions);

@@ -56,17 +56,23 @@ check "an option is explained" sh -c 'pmodel help carry | grep -q "pmodel run "'
 check "a command is" sh -c 'pmodel help fit | grep -q "^usage: pmodel fit"'
 expect_error "a word that there is not" 2 'did you mean reuse distance' pmodel help 'reuse distanse'
 
-# Every command that docs/wishes.md names has the options that it names.
-grep -o '`pmodel [a-z]* [^`]*`' "$TOP/docs/wishes.md" | tr -d '`' | while read -r _ command words; do
-    for option in $(printf '%s\n' "$words" | grep -oE -e '--[a-z-]+'); do
-        pmodel help --list "$command" | grep -qx -e "$option" || echo "$command $option"
-    done
-done >missing
-if [ -s missing ]; then
-    fail "the commands of docs/wishes.md exist" "$(head -n 1 missing)"
-else
-    pass "the commands of docs/wishes.md exist"
-fi
+# Every command that a document names, in `code` or in a line of its own, has the options that it names.
+documents=(README.md docs/{manual,wishes,tutorial,mistakes,reading-a-report,parallel-programs}.md)
+for document in "${documents[@]}"; do
+    { grep -oE '`pmodel [a-z]+ [^`]*`' "$TOP/$document" | tr -d '`'
+        grep -E '^(    )?(\$ )?pmodel ' "$TOP/$document" | sed -E 's/^ *(\$ )?//; s/  #.*//'; } |
+        sed 's/ -- .*//' | while read -r _ command words; do
+        pmodel help --list "$command" >options || echo "$command"
+        for option in $(printf '%s\n' "$words" | grep -oE -e '(^| )--[a-z-]+'); do
+            grep -qx -e "$option" options || echo "$command $option"
+        done
+    done >missing
+    if [ -s missing ]; then
+        fail "the commands of $document exist" "$(head -n 1 missing)"
+    else
+        pass "the commands of $document exist"
+    fi
+done
 
 # ---- completion ----------------------------------------------------------------------------------
 
