@@ -163,8 +163,7 @@ static bool explain_misses(struct explaining *x, struct pm_error *err) {
 static double cycles_without_level(const struct explaining *x, size_t level, struct pm_error *err) {
     struct pm_machine *machine = pm_machine_without_level(x->machine, level);
     double cycles = NAN;
-    struct pm_prediction *p =
-        pm_predict(x->structure, x->answer->profile, machine, &x->request->predict, err);
+    struct pm_prediction *p = pm_answer_what_if(x->answer, machine, &x->request->predict, err);
     if (p) {
         cycles = 0;
         for (uint32_t s = 0; s < x->structure->n_scopes; s++)
