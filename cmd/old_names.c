@@ -51,7 +51,8 @@ void pm_replace_old_name(int *argc, char ***argv) {
     for (size_t k = 0; k < sizeof old_names / sizeof *old_names; k++) {
         const char *option = old_names[k].option;
         int at = option ? place_of(option, *argc, old) : 0;
-        if (strcmp(old[1], old_names[k].command) != 0 || (option && !at))
+        bool has_view = strcmp(old[1], "report") == 0 && place_of("--as", *argc, old);
+        if (strcmp(old[1], old_names[k].command) != 0 || (option && !at) || has_view)
             continue;
         /* The words live as long as the process. */
         char **words = pm_alloc((size_t)*argc + 3, sizeof *words),

@@ -110,8 +110,8 @@ while read -r command; do
     # shellcheck disable=SC2086
     golden "help.${file// --/.}.txt" pmodel $command --help
 done <commands
-golden old.explain.txt pmodel explain nothing.pmdb
-golden old.export.txt pmodel export -s nothing.pmdb --histograms
+golden old.explain.txt pmodel report --as loop nothing.pmdb
+golden old.export.txt pmodel show --as histograms nothing.pmdb 
 golden flags.txt pmodel flags
 golden help.word.txt pmodel help L1/it
 golden help.option.txt pmodel help --machine-readable
@@ -541,7 +541,7 @@ golden error.report.interval.txt pmodel report -m r12000 --interval nobody chain
 golden error.report.ordinal.txt pmodel report -m r12000 --ordinal t chain.pmdb
 golden error.report.ranks.txt pmodel report --as ranks -m r12000 nest.pmdb
 golden error.report.intervals.txt pmodel report --as intervals -m r12000 nest.pmdb
-golden error.report.parallel.txt pmodel report --as intervals -m r12000 --threads chain.pmdb
+golden error.report.parallel.txt pmodel report --as intervals -m r12000 --fields time chain.pmdb
 golden error.model.communication.txt pmodel report --as formulas --communication nest.pmdb
 golden error.fit.few.txt pmodel fit few.pmdb
 golden error.fit.basis.txt pmodel fit --basis '1, N, squared(N)' renewed.pmdb
