@@ -242,7 +242,6 @@ static void move_histogram(const struct moves *moves, struct pm_histogram *histo
 
 /* What the intervals of all block sizes come from. */
 struct spread {
-    const struct pm_structure *structure;
     const struct pm_model_set *set;
     struct pm_profile *others[PM_MOST_HELD_OUT]; /* by the sets without the largest sizes */
     size_t n_others;
@@ -254,18 +253,13 @@ struct spread {
 static void spread_blocks(const struct spread *s, uint64_t block_bytes,
                           struct pm_profile *profile) {
     double before[MAX_CELLS + 1], after[MAX_CELLS + 1], misses[MAX_CELLS + 1];
-    double disagreement[MAX_CELLS + 1], fewer[MAX_CELLS + 1];
+    double disagreement[MAX_CELLS + 1];
     struct moves moves;
     pm_count_cells(profile, block_bytes, before);
     pm_misses_from_cells(before, misses);
     find_disagreement(s->others, s->n_others, block_bytes, misses, disagreement);
     for (size_t cell = 0; cell <= MAX_CELLS && s->n_others == 0; cell++)
         disagreement[cell] = s->unknown;
-    if (!s->high) {
-        pm_fit_scattered(s->structure, s->set, profile, block_bytes, fewer);
-        for (size_t cell = 0; cell <= MAX_CELLS; cell++)
-            misses[cell] = fmax(misses[cell] - fewer[cell], misses[MAX_CELLS]);
-    }
     move_misses(disagreement, noise_of(s->set, block_bytes), s->quantile, s->high, misses);
     for (size_t cell = 0; cell < MAX_CELLS; cell++)
         after[cell] = misses[cell] - misses[cell + 1];
@@ -278,8 +272,7 @@ static void spread_blocks(const struct spread *s, uint64_t block_bytes,
 
 void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_set *set,
                    double level, bool high, struct pm_profile *profile) {
-    struct spread s = {.structure = structure,
-                       .set = set,
+    struct spread s = {.set = set,
                        .unknown = fmax(log(profile->extrapolation), pm_heuristics.structural),
                        .high = high};
     struct pm_error ignored = {0};

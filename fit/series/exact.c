@@ -14,6 +14,9 @@
 
 #include "fit/series/private.h"
 
+/* Relative difference of coefficients that are the same fit. */
+static const double same_coefficients = 1e-5;
+
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 /* All denominators divide one of these; the first is the largest. */
@@ -151,8 +154,7 @@ bool pm_candidate_refine(struct pm_series_workspace *w, const struct pm_candidat
         exact[j] /= scale;
         for (size_t i = 0; i < w->n; i++)
             w->exact_values[j * w->n + i] *= scale;
-        if (!(fabsl(exact[j] - coefficients[j]) <=
-              pm_heuristics.same_coefficients * fabs(coefficients[j])))
+        if (!(fabsl(exact[j] - coefficients[j]) <= same_coefficients * fabs(coefficients[j])))
             return false;
     }
     bool whole = false,

@@ -234,7 +234,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     size_t from = 0, n_sizes = w->design->n;
     while (from < n_sizes && (isnan(y[from]) || (kind != PM_SERIES_DISTANCE && y[from] == 0)))
         from++;
-    if (from < n_sizes && kind != PM_SERIES_DISTANCE && pm_fit_without(PM_STEP_COUNTS_FROM_ONSET))
+    if (from < n_sizes && kind != PM_SERIES_DISTANCE && pm_fit_without(PM_STEP_ONSET))
         from = 0;
     if (from == n_sizes) {
         *model = pm_model_zero(n_sizes);
@@ -252,8 +252,8 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     struct pm_series_shape shape, other_shape;
     struct pm_candidate best, other;
     bool after_onset = w->n < n_sizes && w->n < pm_heuristics.enough_sizes;
-    if (after_onset && kind != PM_SERIES_DISTANCE && from > 0 &&
-        !pm_fit_without(PM_STEP_LAST_ZERO) && fit_from_zero(w, y, from, model))
+    if (after_onset && kind != PM_SERIES_DISTANCE && from > 0 && !pm_fit_without(PM_STEP_ONSET) &&
+        fit_from_zero(w, y, from, model))
         return;
     if (!fit_points(w, kind, after_onset, &shape, &best)) {
         *model = pm_points_constant(w);

@@ -11,6 +11,9 @@
 
 #include "fit/series/private.h"
 
+/* Candidates of a series that are solved again in shape. */
+enum { most_constrained = 6 };
+
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 /* ---- what the data say ----------------------------------------------------------------------- */
@@ -287,7 +290,7 @@ bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked,
             continue;
         find_rows(w, &c);
         if (!pm_fit_without(PM_STEP_SHAPE) && !keeps_shape(w, &c, w->signs)) {
-            if (n_constrained++ >= pm_heuristics.most_constrained || !put_in_shape(w, shape, &c))
+            if (n_constrained++ >= most_constrained || !put_in_shape(w, shape, &c))
                 continue;
         }
         if (c.score < best->score)
