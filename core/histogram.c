@@ -36,7 +36,7 @@ double pm_bin_missing_share(const struct pm_bin *bin, double cache_blocks) {
     return (bin->high + 1 - cache_blocks) / (bin->high + 1 - bin->low);
 }
 
-double pm_histogram_misses(const struct pm_histogram *histogram, double cache_blocks) {
+double pm_fully_associative_misses(const struct pm_histogram *histogram, double cache_blocks) {
     double sum = pm_histogram_always_missing(histogram);
     for (size_t i = 0; i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];

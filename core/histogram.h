@@ -56,7 +56,7 @@ double pm_bin_missing_share(const struct pm_bin *bin, double cache_blocks);
 /* Misses of a fully associative LRU cache of CACHE_BLOCKS blocks, cold misses included.  In a bin
    that CACHE_BLOCKS cuts, distances are taken as evenly spread over [low, high].  Reuses beyond all
    count as misses: in a cache of more than at_least blocks the result is an upper bound. */
-double pm_histogram_misses(const struct pm_histogram *histogram, double cache_blocks);
+double pm_fully_associative_misses(const struct pm_histogram *histogram, double cache_blocks);
 
 /* Share of the bytes of the blocks that these accesses were the first to touch that was not
    touched: 1 − bytes_touched / (cold × block_bytes).  Bytes that others touched first in these

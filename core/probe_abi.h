@@ -248,7 +248,7 @@ struct pm_probe_header {
    carriers or samples, and of all blocks */
 #define PM_ENV_WRITE_BACKS "PMODEL_WRITE_BACKS"
 /* N: what each basic block does with memory, with strides that are looked for in the last N
-   addresses of the block, in place of reuse distances (runtime/profile/) … */
+   addresses of the block, in place of reuse distances (runtime/profiler/) … */
 #define PM_ENV_PROFILE "PMODEL_PROFILE"
 /* … and which caches would have had it: machines with `;` between them, of each the levels from the
    core outwards with `,` between them, SIZE/LINE/WAYS in bytes and letters: replacement l (LRU), p

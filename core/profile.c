@@ -47,6 +47,15 @@ const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile
     return at < profile->n_histograms ? &profile->histograms[at].histogram : NULL;
 }
 
+double pm_profile_fully_associative_misses(const struct pm_profile *profile, uint64_t block_bytes,
+                                           double cache_blocks) {
+    double sum = 0;
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        if (profile->histograms[h].histogram.block_bytes == block_bytes)
+            sum += pm_fully_associative_misses(&profile->histograms[h].histogram, cache_blocks);
+    return sum;
+}
+
 bool pm_profile_is_without_memory(const struct pm_profile *profile) {
     return profile->n_block_sizes == 0;
 }

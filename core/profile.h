@@ -118,6 +118,12 @@ const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile
 size_t pm_profile_find_histogram(const struct pm_profile *profile, uint32_t group,
                                  uint64_t block_bytes);
 
+/* Misses of all histograms of this block size in a fully associative cache of CACHE_BLOCKS: how the
+   surface of distances is asked, for sensitivities and for caches that are no machine's.  Those of
+   a machine's levels come from fit/sets/. */
+double pm_profile_fully_associative_misses(const struct pm_profile *profile, uint64_t block_bytes,
+                                           double cache_blocks);
+
 /* How often each basic block is executed, from EDGE_COUNTS (n_edges values): as often as the edges
    into it are taken.  n_blocks values; the caller frees. */
 double *pm_block_executions(const struct pm_structure *structure, const double *edge_counts);

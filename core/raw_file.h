@@ -17,11 +17,12 @@
                         Groups that were never accessed are left out.
      PM_RAW_CARRIED     struct pm_raw_carried_head, then as PM_RAW_HISTOGRAM without first touches:
                         of a group's reuses those with one source, carrier and whether across its
-                        iterations (runtime/reuse/carried/carried.h); each such triple once a group,
-                        thread and block size, and all together are the group's histogram
+                        iterations (runtime/reuse/carried_reuse/carried_reuse.h); each such triple
+                        once a group, thread and block size, and all together are the group's
+                        histogram
      PM_RAW_DIRTY       as PM_RAW_HISTOGRAM: a group's stores by dirty distance
-                        (runtime/reuse/write_backs/write_backs.h).  No loads; cold stores are
-                        those that are the first to their block.  Groups without stores are left
+                        (runtime/reuse/dirty_distances/dirty_distances.h).  No loads; cold stores
+                        are those that are the first to their block.  Groups without stores are left
                         out.
      PM_RAW_FRAMES      u64 module, u64 n, then n × struct pm_raw_frame, ascending by address; of
                         one address at most one with a positive and one with a negative count
@@ -36,7 +37,7 @@
                         switched off while the thread was there; at most one a thread, not all zero
      PM_RAW_STRIDES     u64 module, u64 thread, then references ascending, each once: struct
                         pm_raw_walk, n_levels × struct pm_raw_stride_level, innermost first, and
-                        n_variants × struct pm_raw_variant (runtime/strides/strides.h)
+                        n_variants × struct pm_raw_variant (runtime/analyser/run_strides.h)
      PM_RAW_BOUNDS      u64 ticks of the time-stamp counter and u64 nanoseconds that the process was
                         measured, then for each nest of the file of copies struct pm_raw_bound
      PM_RAW_RECORDED    u64 n_slots, u64 n_branches, then n_slots times u64 bytes that are known,

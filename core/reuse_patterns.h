@@ -1,6 +1,6 @@
 /* Reuse patterns of a run: where each reuse of a reference group comes from and which loop or
-   routine carries it (runtime/reuse/carried/carried.h has the definitions), with the histogram of
-   its distances.
+   routine carries it (runtime/reuse/carried_reuse/carried_reuse.h has the definitions), with the
+   histogram of its distances.
 
    The patterns of one group and block size partition its reuses: their histograms add up to the
    group's own, but for the first touches, which have no pattern (Marin & Mellor-Crummey, ISPASS

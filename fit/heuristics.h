@@ -44,7 +44,6 @@ struct pm_error;
       "(docs/log-fitting.md)")                                                                     \
     X(free_growth, 0.25,                                                                           \
       "Powers of growth without it: lower terms fade as sizes grow, but no more than that")        \
-    X(least_error, 1e-10, "Relative errors below this are all alike")                              \
     X(distance_error, 0.5, "Blocks: distances are whole numbers")                                  \
     X(block_error, 2.0, "Blocks: as many more are touched where data lie otherwise")               \
     X(least_redundancy, 1e-6,                                                                      \
@@ -54,10 +53,6 @@ struct pm_error;
     X(term_penalty, 0.03,                                                                          \
       "Of the score for each term: of two candidates that "                                        \
       "are equally good the simpler one")                                                          \
-    X(explained, 1e-8,                                                                             \
-      "Relative error up to which a fit explains its data: rounding of a "                         \
-      "badly conditioned solution")                                                                \
-    X(shape_tolerance, 1e-6, "Of the value: violations of a shape by less are rounding")           \
     X(exact_caution, 1.5,                                                                          \
       "Bits of an exact model count this much where at most one point is "                         \
       "left to test its terms")                                                                    \
@@ -122,13 +117,7 @@ struct pm_error;
     X(blur, 0.5,                                                                                   \
       "Over the root of a distance: how far it varies by which blocks are met by chance, at "      \
       "most (binomial)")                                                                           \
-    /* ---- edges/, prepare/ ---- */                                                               \
-    X(divergent_least, 0.05, "Relative difference by which a size diverges")                       \
-    X(divergent_many, 0.25, "Share of the touches, by the groups that can be judged")              \
-    X(divergent_gain, 3.0, "Error with the size against that without it")                          \
-    X(divergent_count, 200, "Counts below are judged at no size: single accesses matter")          \
-    X(outlier_far, 4.0, "Times the deviation from the curve that most points stay within")         \
-    X(outlier_calm, 0.5, "Leave-one-out residuals below this share of divergent_least: no outlier")
+    /* ---- edges/, prepare/ ---- */
 
 /* The same, of what is shown of models and of their intervals: no prediction depends on them. */
 #define PM_FIT_SHOWN(X)                                                                            \
@@ -138,7 +127,6 @@ struct pm_error;
     X(drift, 0.75,                                                                                 \
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
-    X(longest_factor, 1e9, "An interval that reaches further has no bounds")                       \
     X(disagreement, 0.3,                                                                           \
       "Half an interval of a program's misses, of what the sets without the largest sizes "        \
       "say otherwise: calibrated on 110 programs and sets of sizes (docs/log-fitting.md)")         \
@@ -148,7 +136,6 @@ struct pm_error;
     X(structural, 0.24,                                                                            \
       "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
     X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
-    X(least_misses, 0.5, "Of a program: fewer are none")                                           \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \
@@ -157,24 +144,6 @@ struct pm_error;
     /* ---- prepare/choice.c: which parameters ---- */                                             \
     /* ---- warnings/ ---- */                                                                      \
     /* ---- sets/: judged by docs/misses.md ---- */                                                \
-    X(longest_reuse, 4.0, "Times a cache's blocks: reuses with more between miss in any set")      \
-    X(window_step, 1.2, "Ratio of lengths in which a window is searched for,")                     \
-    X(window_close, 0.005,                                                                         \
-      "then between two of them, until it lacks no more of a distance than this share, or a "      \
-      "block: what is lacking counts as spread evenly")                                            \
-    X(least_executions, 0.5,                                                                       \
-      "Of a reference in a window: with fewer, most windows have none of it")                      \
-    X(least_caller, 0.01, "Of a routine's calls: callers with fewer are left out")                 \
-    X(whole_entry, 1.02, "Of one entry of a scope: what the last iteration lacks")                 \
-    X(space_gap, 1048576.0, "Bytes: data further apart are of another part of memory")             \
-    X(time_sharpness, 8.0,                                                                         \
-      "Of the times of a carrier: the power of the ratio between when a walk comes back and when " \
-      "a block is used again, with which its share falls")                                         \
-    X(least_time, 0.01, "Of a reuse: times with a smaller share are left out")                     \
-    X(sets_kept, 0.999,                                                                            \
-      "Of the reuses that sets may decide, by weight: the rest are as in one set")                 \
-    X(walks_kept, 0.999,                                                                           \
-      "Of the touches from afar in a scope, the walks that have the most: the rest are even")      \
     X(set_spread, 0.6,                                                                             \
       "Half an interval, of what the sets change: four of five caches of the example programs, "   \
       "from measured histograms, where they change a hundredth or more")
@@ -185,15 +154,9 @@ struct pm_error;
       "Sizes to tell a polynomial of degree 4, a curvature, or a size of "                         \
       "another kind; with fewer, models have one or two terms")                                    \
     X(few_terms, 2, "Terms with fewer sizes than that")                                            \
-    X(onset_terms, 1, "The same where the quantity sets in after the first size")                  \
     X(distance_terms, 2, "Of a distance: a plane and a row, no more")                              \
     X(constant_sizes, 2,                                                                           \
       "A distance that stays within a block at half of the sizes, and at so many")                 \
-    X(most_subsets, 1023,                                                                          \
-      "Subsets of a basis that are tried: all of ten functions; of products, pairs where there "   \
-      "are no more")                                                                               \
-    X(kept_sets, 32, "Sets of products, the best that are solved, that are tried in shape")        \
-    X(refinements, 3, "Of a solution before it is rounded to fractions")                           \
     X(short_distance, 64, "Blocks: distances below are short")                                     \
     X(ends_from_sizes, 4, "The largest sizes give the ratio of a bin's ends to its mean")          \
     X(few_blocks, 16, "As many pages as the smallest TLB has entries")                             \
@@ -209,13 +172,7 @@ struct pm_error;
       "five sizes say little of those of all")                                                     \
     X(scaled_caches, 20, "Caches of 1, 2, 4 … blocks, by whose misses the trial is judged")        \
     X(onset_degree, 3, "Growth of an edge that sets in late, at most")                             \
-    X(divergent_sizes, 6, "Sizes from which on one of them can be told to diverge")                \
-    X(divergent_groups, 2, "Groups that have to agree on it")                                      \
-    X(most_triples, 400, "Of points, through which curves are tried")                              \
-    X(constant_points, 3, "A constant distance of so many points is sure to a block")              \
-    X(spread_smallest, 64,                                                                         \
-      "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
-      "are calibrated from here on")
+    X(constant_points, 3, "A constant distance of so many points is sure to a block")
 
 /* X (STEP, name, what it does) */
 #define PM_FIT_STEPS(X)                                                                            \

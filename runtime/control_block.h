@@ -1,5 +1,5 @@
 /* The runtime's view of the control block that %gs points to (core/probe_abi.h), for C and for the
-   assembly of records/slow_path.S, records/called_path.S, events/event_paths.S and
+   assembly of records/slow_path.S, records/library_call_path.S, events/event_paths.S and
    timers/timer_path.S.  The block's private part also holds the slow path's save area. */
 #ifndef PM_RUNTIME_CONTROL_BLOCK_H
 #define PM_RUNTIME_CONTROL_BLOCK_H
@@ -20,7 +20,8 @@
 #define PM_OFFSET_EVENT_RCX 176
 #define PM_OFFSET_TIMER_EMPTY 248
 #define PM_OFFSET_CALLED_PATH 256
-#define PM_OFFSET_BOUND_STACK 296 /* of the code that executes a copy (bounds/bound_path.S) */
+#define PM_OFFSET_BOUND_STACK                                                                      \
+    296 /* of the code that executes a copy (shadow_loops/shadow_loop_path.S) */
 #define PM_OFFSET_BOUND_ENTRY 304
 #define PM_OFFSET_BOUND_BEGIN 312
 #define PM_OFFSET_BOUND_NOW 320
@@ -77,7 +78,7 @@ struct pm_control_block {
     /* Of lower bounds.  Where copies end; the stack pointer and the counter when one began; the
      * counter at the last event. */
     uint64_t bound_done, bound_over, bound_stack, bound_entry, bound_begin, bound_now, bound_status;
-    struct pm_bound_thread *bound_thread; /* bounds/bounds.c; NULL: none yet */
+    struct pm_bound_thread *bound_thread; /* shadow_loops/shadow_loops.c; NULL: none yet */
     unsigned char unused[PM_OFFSET_TIMER_OPEN - 344];
     /* Of timers.  The fast path may go on while the word at %fs:timer_watch is
        timer_armed. */
@@ -180,7 +181,7 @@ void pm_slow_path_end(void); /* not to be called: its address is where pm_slow_p
 void pm_event_ignore(void); /* nothing */
 void pm_event_record(void); /* appends a record; the buffer is emptied if it is full */
 
-/* records/called_path.S: the value of PM_CB_CALLED_PATH. */
+/* records/library_call_path.S: the value of PM_CB_CALLED_PATH. */
 void pm_called_path(void);
 
 #endif

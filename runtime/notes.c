@@ -2,7 +2,7 @@
 #include "runtime/notes.h"
 
 #include "core/probe_abi.h"
-#include "runtime/text.h"
+#include "runtime/append_text.h"
 
 static uint64_t counts[PM_N_NOTES];
 

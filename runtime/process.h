@@ -34,8 +34,8 @@ void pm_process_finish(void);
    blocks all signals. */
 void pm_process_cut_off(int signal);
 
-/* Writes what was measured until now, for raw/checkpoints.c: what was measured must not change
-   until BUILT is called.  NAME: pm_raw_save_again. */
+/* Writes what was measured until now, for raw_output/checkpoints.c: what was measured must not
+   change until BUILT is called.  NAME: pm_raw_save_again. */
 void pm_process_write_checkpoint(void (*built)(void), char *name, size_t name_size);
 
 /* In the child of a fork: it is a process of its own, measured from here on. */

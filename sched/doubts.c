@@ -4,10 +4,10 @@
        elasticity = (Δ time / time) / (Δ figure / figure)
 
    Of clock and miss penalties it follows from the cycles that are there; of a cache's size from
-   the misses at a size a tenth larger; of what says how its sets work, which is more or less of
-   nothing, counts as a tenth what a fully associative cache would change.  Of what the
-   schedule comes from, the regions with the most cycles are scheduled again with the figure a tenth
-   larger.  Figures that nothing is mapped on yet are not counted. */
+   the misses of fully associative caches of this size and of one a tenth larger.  Figures of a
+   level's sets count a tenth of what full associativity would change.  Of figures that schedules
+   come from, the regions with the most cycles are scheduled again with the figure a tenth larger.
+   Figures that nothing is mapped on yet are not counted. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,13 +126,11 @@ static double schedule_change(const struct doubting *d, const char *figure, cons
 
 /* ---- what misses come from ------------------------------------------------------------------- */
 
-static double misses_below(const struct doubting *d, const struct pm_level *level, double blocks) {
-    double misses = 0;
-    const struct pm_profile *profile = d->mapped->profile;
-    for (size_t i = 0; i < profile->n_histograms; i++)
-        if (profile->histograms[i].histogram.block_bytes == level->block_bytes)
-            misses += pm_histogram_misses(&profile->histograms[i].histogram, blocks);
-    return misses;
+/* Misses of LEVEL if it was fully associative, and of BLOCKS: what sizes and sets change is told
+   from these. */
+static double misses_anywhere(const struct doubting *d, const struct pm_level *level,
+                              double blocks) {
+    return pm_profile_fully_associative_misses(d->mapped->profile, level->block_bytes, blocks);
 }
 
 /* The change of the cycles of level L where FIELD is a step larger; NAN: nothing comes from it. */
@@ -151,10 +149,11 @@ static double level_change(const struct doubting *d, size_t l, const char *field
     if (strcmp(field, "miss_penalty") == 0 || strcmp(field, "exposed") == 0)
         return step * total->level_cycles[l];
     if (is_one_of(field, sizes))
-        return (misses_below(d, level, blocks * (1 + step)) - misses_below(d, level, blocks)) *
+        return (misses_anywhere(d, level, blocks * (1 + step)) -
+                misses_anywhere(d, level, blocks)) *
                cost;
     if (is_one_of(field, sets))
-        return fabs(total->level_misses[l] - misses_below(d, level, blocks)) * cost;
+        return fabs(total->level_misses[l] - misses_anywhere(d, level, blocks)) * cost;
     return NAN;
 }
 

@@ -21,7 +21,8 @@
    the others take; calls of code that is not measured; pages that the system brings at their first
    touch.
 
-   Constants from bench/intervals.sh, from one half of the nests (docs/intervals.md). */
+   Constants from bench/accuracy/time/intervals.sh, from one half of the nests (docs/intervals.md).
+ */
 #include "sched/schedule.h"
 
 #include <math.h>

@@ -125,8 +125,8 @@ static struct resized resized_of(const struct spreading *s, size_t l, double sha
         const struct pm_group_histogram *h = &profile->histograms[i];
         if (h->histogram.block_bytes != level->block_bytes)
             continue;
-        double more = pm_histogram_misses(&h->histogram, blocks * share) -
-                      pm_histogram_misses(&h->histogram, blocks);
+        double more = pm_fully_associative_misses(&h->histogram, blocks * share) -
+                      pm_fully_associative_misses(&h->histogram, blocks);
         double *misses = &resized.groups[h->group].misses[l];
         *misses = fmax(0, *misses + more);
         resized.misses[structure->groups[h->group].scope] += more;

@@ -70,7 +70,7 @@ static void spread_misses(const struct pm_structure *structure, const struct pm_
         const struct pm_group_histogram *h = &profile->histograms[i];
         if (h->histogram.block_bytes == of->block_bytes)
             in_one_set[structure->groups[h->group].scope] +=
-                pm_histogram_misses(&h->histogram, pm_level_capacity_blocks(of));
+                pm_fully_associative_misses(&h->histogram, pm_level_capacity_blocks(of));
     }
     for (size_t s = 0; s < structure->n_scopes; s++) {
         double *misses = &scopes[s].self.level_misses[level];

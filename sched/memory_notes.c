@@ -24,25 +24,25 @@ static void note_sample(const struct pm_profile *profile, struct pm_prediction *
 }
 
 /* Beyond reuses count as misses, which they may not be in a cache larger than their bound. */
-static void note_bound(const struct pm_profile *profile, const struct pm_machine *machine,
-                       struct pm_prediction *prediction) {
+static void note_bound(const struct pm_profile *profile, double *const *misses,
+                       const struct pm_machine *machine, struct pm_prediction *prediction) {
     for (size_t l = 0; l < machine->n_levels; l++) {
         const struct pm_level *level = &machine->levels[l];
-        double blocks = pm_level_capacity_blocks(level), beyond = 0, misses = 0;
+        double blocks = pm_level_capacity_blocks(level), beyond = 0, all = 0;
         for (size_t i = 0; i < profile->n_histograms; i++) {
             const struct pm_histogram *histogram = &profile->histograms[i].histogram;
             if (histogram->block_bytes != level->block_bytes)
                 continue;
-            misses += pm_histogram_misses(histogram, blocks);
+            all += misses[l][i];
             if (histogram->at_least < blocks)
                 beyond += histogram->beyond_loads + histogram->beyond_stores;
         }
-        if (pm_is_worth_a_note(beyond, misses))
+        if (pm_is_worth_a_note(beyond, all))
             pm_prediction_note_of(
-                prediction, beyond / misses,
+                prediction, beyond / all,
                 "%.3g%% of the misses of %s are only known to be reuses from afar, of which "
                 "some may hit: its misses are an upper bound.",
-                100 * beyond / misses, level->name);
+                100 * beyond / all, level->name);
     }
 }
 
@@ -131,9 +131,10 @@ static void note_fragmentation(const struct pm_structure *structure,
 }
 
 void pm_add_memory_notes(const struct pm_structure *structure, const struct pm_profile *profile,
-                         const struct pm_machine *machine, struct pm_prediction *prediction) {
+                         double *const *misses, const struct pm_machine *machine,
+                         struct pm_prediction *prediction) {
     note_sample(profile, prediction);
-    note_bound(profile, machine, prediction);
+    note_bound(profile, misses, machine, prediction);
     if (machine->n_levels && !profile->predicted)
         note_fragmentation(structure, profile, machine, prediction);
 }

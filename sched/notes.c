@@ -408,20 +408,19 @@ static void note_sets(const struct pm_structure *structure, const struct pm_prof
 }
 
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
-                  const struct pm_target_machine *target, double split_operations,
-                  struct pm_prediction *prediction) {
+                  double *const *misses, const struct pm_target_machine *target,
+                  double split_operations, struct pm_prediction *prediction) {
     const struct pm_machine *machine = target->machine;
     note_coverage(frequencies, profile, prediction);
     note_unknown(frequencies, target, prediction);
-    bool misses = !prediction->without_memory;
-    if (misses)
+    if (!prediction->without_memory)
         note_sets(frequencies->structure, profile, machine, prediction);
     note_branches(machine, prediction);
     note_paths(prediction);
     note_fallback(prediction);
     note_nothing(machine, prediction);
-    pm_add_memory_notes(frequencies->structure, profile, machine, prediction);
-    if (misses)
+    pm_add_memory_notes(frequencies->structure, profile, misses, machine, prediction);
+    if (!prediction->without_memory)
         note_misses(machine, prediction);
     note_interpolated(prediction);
     note_machine(machine, split_operations, prediction);

@@ -277,13 +277,10 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
         if (is_region(&m, s))
             add_region(&m, s, executions, prediction->scopes);
     count_calls_out(&m, prediction->scopes);
-    double **misses = o->misses ? NULL
-                                : pm_set_misses_of_levels(structure, profile, profile->histograms,
-                                                          profile->n_histograms, machine);
-    pm_count_misses(&m.frequencies, profile, o->misses ? o->misses : misses, machine,
-                    prediction->scopes, m.groups);
-    if (misses)
-        pm_set_misses_free(misses, machine->n_levels);
+    double **own_misses =
+        o->misses ? NULL : pm_set_misses_of_levels(structure, profile, NULL, machine);
+    double *const *misses = o->misses ? o->misses : own_misses;
+    pm_count_misses(&m.frequencies, profile, misses, machine, prediction->scopes, m.groups);
     m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
     if (o->time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
         m.patterns = pm_patterns_of_scopes(&m.frequencies, profile, m.groups, &m.signature);
@@ -319,7 +316,9 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
         prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     }
     pm_add_joined_notes(&m.joined, &m.target, prediction->scopes[0].total.cycles, prediction);
-    pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, prediction);
+    pm_add_notes(&m.frequencies, profile, misses, &m.target, m.split_operations, prediction);
+    if (own_misses)
+        pm_set_misses_free(own_misses, machine->n_levels);
 
     free(executions);
     free(m.schedules);
@@ -392,7 +391,7 @@ pm_predict_between(const struct pm_structure *structure, const struct pm_profile
     struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
     if (own)
         o.known = own;
-    double **misses = pm_set_misses_between(structure, profile, ends, machine);
+    double **misses = pm_set_misses_of_levels(structure, profile, ends, machine);
     struct pm_prediction *prediction =
         predict_all(structure, profile, ends, machine, &o, misses, err);
     pm_set_misses_free(misses, machine->n_levels);

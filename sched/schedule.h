@@ -158,13 +158,15 @@ void pm_add_spreads(const struct pm_mapped *mapped, struct pm_prediction *predic
 /* Is PART of WHOLE more than what sums of predicted counts may be off by? */
 bool pm_is_worth_a_note(double part, double whole);
 
+/* MISSES: [level][histogram of PROFILE]. */
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
-                  const struct pm_target_machine *target, double split_operations,
-                  struct pm_prediction *prediction);
+                  double *const *misses, const struct pm_target_machine *target,
+                  double split_operations, struct pm_prediction *prediction);
 
 /* ---- memory_notes.c -------------------------------------------------------------------------- */
 
 void pm_add_memory_notes(const struct pm_structure *structure, const struct pm_profile *profile,
-                         const struct pm_machine *machine, struct pm_prediction *prediction);
+                         double *const *misses, const struct pm_machine *machine,
+                         struct pm_prediction *prediction);
 
 #endif

@@ -1,6 +1,6 @@
 /* Calls of routines of the C library whose accesses follow from their arguments: memcpy and its
    like. The C library itself is never instrumented (it is what the runtime runs on), so these are
-   recorded where they are called, from code that is (runtime/records/called.c).
+   recorded where they are called, from code that is (runtime/records/library_calls.c).
 
    A call counts if it goes straight, through the PLT or through the GOT to a routine of another
    file with a known name, and so does a jump that takes its place.  Calls through other pointers

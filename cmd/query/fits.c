@@ -48,7 +48,7 @@ static bool print_machine(struct pm_program *program, const struct pm_query_surf
               pm_query_find_parts(program->structure, PM_QUERY_LOOP, NULL, 0, &parts, err);
     if (ok) {
         pm_query_add_levels(&levels, machine);
-        pm_query_weigh(&parts, profile, &levels);
+        pm_query_weigh(&parts, program->structure, profile, &levels);
         pm_query_keep_shown(&parts, options);
         fputc('\n', stdout);
         ok = pm_print_fits(program, surface, &parts, &levels, options, err);

@@ -17,7 +17,7 @@
    is short, and nothing would be waiting.
 
    What is not known is time of calls whose partner has another clock, or is not known; of those
-   that the log of a thread had no room for (runtime/communication/); of neighbourhood collectives,
+   that the log of a thread had no room for (runtime/mpi_events/); of neighbourhood collectives,
    and of synchronisation of windows other than fences.  It is kept apart, as `unknown`. */
 #ifndef PM_CALL_TIMES_H
 #define PM_CALL_TIMES_H

@@ -1,6 +1,7 @@
 /* Strides of a run: how the addresses of each reference went through memory, level by level of the
-   loops around it, in whatever routines these are (runtime/strides/strides.h has the definitions).
-   Of a reference's formula (core/structure/structure.h) these are the values in this run. */
+   loops around it, in whatever routines these are (runtime/analyser/run_strides.h has the
+   definitions). Of a reference's formula (core/structure/structure.h) these are the values in this
+   run. */
 #ifndef PM_CORE_STRIDES_H
 #define PM_CORE_STRIDES_H
 

@@ -61,8 +61,8 @@ static void add_patterns(struct collection *c, const struct pm_run_patterns *pat
                 (struct pm_group_histogram){group->group, pattern->histogram};
         }
     }
-    double **misses = pm_set_misses_of_levels(c->structure, c->report->profile, parts.histograms,
-                                              parts.n_histograms, machine);
+    double **misses = pm_set_misses_of_parts(c->structure, c->report->profile, parts.histograms,
+                                             parts.n_histograms, machine);
     for (size_t l = 0; l < machine->n_levels; l++)
         for (size_t i = 0; i < parts.n_histograms; i++)
             c->rows->rows[first + i].misses[l] = misses[l][i];

@@ -77,15 +77,8 @@ static void count_histogram(struct pm_fit_intervals *const *intervals,
               histogram ? pm_histogram_always_missing(histogram) : 0);
 }
 
-static double misses_of(const struct pm_profile *profile, uint64_t block_bytes, double blocks) {
-    double sum = 0;
-    for (size_t h = 0; h < profile->n_histograms; h++)
-        if (profile->histograms[h].histogram.block_bytes == block_bytes)
-            sum += pm_histogram_misses(&profile->histograms[h].histogram, blocks);
-    return sum;
-}
-
-/* The program's misses of each cache, between those of the profiles at both ends. */
+/* The program's misses of each cache, taken as fully associative, between those of the profiles at
+ * both ends. */
 static void count_misses(const struct pm_structure *structure, const struct pm_model_set *models,
                          const struct pm_profile *measured,
                          const struct pm_validation_caches *caches, struct pm_coverage *coverage) {
@@ -101,11 +94,13 @@ static void count_misses(const struct pm_structure *structure, const struct pm_m
             struct pm_fit_range ranges[PM_N_COVERAGE_LEVELS];
             double blocks = caches->cache_blocks[c];
             for (size_t l = 0; l < PM_N_COVERAGE_LEVELS; l++)
-                ranges[l] =
-                    (struct pm_fit_range){misses_of(ends[l][0], caches->block_sizes[b], blocks),
-                                          misses_of(ends[l][1], caches->block_sizes[b], blocks)};
-            count_one(coverage, ranges[0].low == ranges[0].high, ranges,
-                      misses_of(measured, caches->block_sizes[b], blocks));
+                ranges[l] = (struct pm_fit_range){
+                    pm_profile_fully_associative_misses(ends[l][0], caches->block_sizes[b], blocks),
+                    pm_profile_fully_associative_misses(ends[l][1], caches->block_sizes[b],
+                                                        blocks)};
+            count_one(
+                coverage, ranges[0].low == ranges[0].high, ranges,
+                pm_profile_fully_associative_misses(measured, caches->block_sizes[b], blocks));
         }
     for (size_t i = 0; i < 2 * PM_N_COVERAGE_LEVELS; i++)
         if (ends[i / 2][i % 2])

@@ -141,7 +141,7 @@ static void add_misses(const struct making *making, const struct pm_profile *pro
                 const struct values *values =
                     &making->values[making->classes.n_classes + b * caches->n_caches + c];
                 (predicted ? values->parts : values->measured)[scope * n + k] +=
-                    pm_histogram_misses(histogram, caches->cache_blocks[c]);
+                    pm_fully_associative_misses(histogram, caches->cache_blocks[c]);
             }
     }
 }

@@ -6,6 +6,14 @@
 #include "core/histogram.h"
 #include "fit/fit.h"
 
+/* An interval that reaches further has no bounds. */
+#define PM_LONGEST_FACTOR 1e9
+/* Of a program: fewer are none. */
+#define PM_LEAST_MISSES 0.5
+/* Blocks: what smaller caches miss bounds the intervals of no larger one, because those are
+ * calibrated from here on. */
+enum { PM_SPREAD_SMALLEST = 64 };
+
 /* Sorts N bins by distance, joins those at one distance, and moves the ends of neighbours that
    overlap to a place between their means; returns how many are left. */
 size_t pm_fit_order_bins(struct pm_bin *bins, size_t n);

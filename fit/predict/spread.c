@@ -48,8 +48,8 @@ static void find_disagreement(struct pm_profile *const *others, size_t n_others,
         pm_count_cells(others[k], block_bytes, in_cells);
         pm_misses_from_cells(in_cells, theirs);
         for (size_t cell = 0; cell <= MAX_CELLS; cell++) {
-            double ratio = fmax(theirs[cell], pm_heuristics.least_misses) /
-                           fmax(misses[cell], pm_heuristics.least_misses);
+            double ratio =
+                fmax(theirs[cell], PM_LEAST_MISSES) / fmax(misses[cell], PM_LEAST_MISSES);
             disagreement[cell] = fmax(disagreement[cell], fabs(log(ratio)));
         }
     }
@@ -72,7 +72,7 @@ static double width_of(double disagreement, double nearby, double noise, double 
     double width = nearby > pm_heuristics.structural
                        ? pm_heuristics.structural_factor * nearby
                        : hypot(pm_heuristics.disagreement * disagreement, noise);
-    return fmin(width * quantile, log(pm_heuristics.longest_factor));
+    return fmin(width * quantile, log(PM_LONGEST_FACTOR));
 }
 
 static double largest_near(const double *disagreement, size_t cell) {
@@ -98,7 +98,7 @@ static void move_misses(const double *disagreement, double noise, double quantil
             width_of(disagreement[cell], largest_near(disagreement, cell), noise, quantile);
         end[cell] = fmin(misses[cell] * exp(high ? width : -width), end[0]);
     }
-    size_t smallest = pm_cell_of((double)pm_heuristics.spread_smallest);
+    size_t smallest = pm_cell_of((double)PM_SPREAD_SMALLEST);
     for (size_t cell = smallest; cell < MAX_CELLS && high; cell++)
         end[cell + 1] = fmin(end[cell + 1], end[cell]);
     for (size_t cell = MAX_CELLS; cell > smallest && !high; cell--)

@@ -29,39 +29,22 @@ static void add_bound(struct pm_query_row *row, double value) {
 
 /* ---- at given sizes -------------------------------------------------------------------------- */
 
-/* A profile, and if misses are asked for, those of its histograms in each cache. */
+/* A profile, and if misses are asked for, those in each cache, in which its own begin with number
+   FIRST. */
 struct answering {
     const struct pm_query_asked *asked;
     const struct pm_profile *profile;
-    double **misses; /* [cache][histogram]; owned */
+    double *const *misses; /* [cache][number of a histogram] */
+    size_t first;
 };
-
-static struct answering answering_new(const struct pm_query_asked *asked,
-                                      const struct pm_profile *profile) {
-    struct answering answering = {asked, profile, NULL};
-    size_t n = asked->caches->n_caches;
-    if (asked->n_ratios || !profile)
-        return answering;
-    struct pm_set_cache *caches = pm_alloc(n, sizeof *caches);
-    for (size_t c = 0; c < n; c++)
-        caches[c] = asked->caches->caches[c].sets;
-    answering.misses = pm_set_misses(asked->program->structure, profile, profile->histograms,
-                                     profile->n_histograms, caches, n);
-    free(caches);
-    return answering;
-}
-
-static void answering_free(struct answering *answering) {
-    if (answering->misses)
-        pm_set_misses_free(answering->misses, answering->asked->caches->n_caches);
-}
 
 /* The row's answer, in cache number C: the cache where a hit ratio is wanted, else misses. */
 static double answer_in(const struct answering *in, const struct pm_query_row *row, size_t c) {
     const struct pm_query_groups *groups = in->asked->parts[row->part];
     double blocks;
     if (isnan(row->wanted))
-        return pm_query_sum_misses(in->profile, groups, row->cache.block_bytes, in->misses[c]);
+        return pm_query_sum_misses(in->profile, groups, row->cache.block_bytes,
+                                   in->misses[c] + in->first);
     pm_query_smallest_cache(in->profile, groups, row->cache.block_bytes, row->wanted,
                             in->asked->with_cold, &blocks);
     return blocks;
@@ -123,8 +106,14 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
         return false;
     for (int end = 0; end < 2; end++)
         pm_program_interpolate(program, ends[end]);
-    struct answering there[3] = {answering_new(asked, profile), answering_new(asked, ends[0]),
-                                 answering_new(asked, ends[1])};
+    double **misses = n_ratios ? NULL
+                               : pm_query_misses(program->structure, profile, bounded ? ends : NULL,
+                                                 asked->caches);
+    const size_t n = profile->n_histograms;
+    const struct answering there[3] = {
+        {asked, profile, misses, 0},
+        {asked, ends[0], misses, n},
+        {asked, ends[1], misses, n + (bounded ? ends[0]->n_histograms : 0)}};
     for (size_t p = 0; p < asked->n_parts; p++)
         for (size_t c = 0; c < asked->caches->n_caches; c++)
             for (size_t r = 0; r < (n_ratios ? n_ratios : 1); r++) {
@@ -132,8 +121,8 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
                 row->wanted = n_ratios ? asked->ratios[r] : NAN;
                 add_point(there, c, row);
             }
-    for (int i = 0; i < 3; i++)
-        answering_free(&there[i]);
+    if (misses)
+        pm_set_misses_free(misses, asked->caches->n_caches);
     for (int end = 0; end < 2 && ends[end]; end++)
         pm_profile_free(ends[end]);
     return true;

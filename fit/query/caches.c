@@ -78,7 +78,8 @@ bool pm_query_add_any_size(struct pm_query_caches *list, uint64_t block_bytes,
                            const struct pm_profile *profile, struct pm_error *err) {
     if (!pm_query_check_blocks(profile, block_bytes, err))
         return false;
-    *PM_PUSH(list, caches) = (struct pm_query_level_cache){.cache.block_bytes = block_bytes};
+    *PM_PUSH(list, caches) = (struct pm_query_level_cache){.cache.block_bytes = block_bytes,
+                                                           .sets.block_bytes = block_bytes};
     return true;
 }
 

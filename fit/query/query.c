@@ -22,7 +22,7 @@ struct pm_query_counts pm_query_count(const struct pm_profile *profile,
             continue;
         counts.accesses += pm_histogram_accesses(histogram);
         counts.cold += histogram->cold_loads + histogram->cold_stores;
-        counts.misses += pm_histogram_misses(histogram, cache->blocks);
+        counts.misses += pm_fully_associative_misses(histogram, cache->blocks);
         if (histogram->at_least < cache->blocks)
             counts.beyond += histogram->beyond_loads + histogram->beyond_stores;
     }

@@ -234,9 +234,14 @@ void pm_query_caches_free(struct pm_query_caches *list); /* what it owns */
 /* ---- shares of the whole (weights.c) ----------------------------------------------------------
  */
 
+/* Misses in CACHES as pm_set_misses has them (fit/sets/sets.h). */
+double **pm_query_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                         struct pm_profile *const *ends, const struct pm_query_caches *caches);
+
 /* WEIGHTS (n values) of N sets of groups at PROFILE: the larger of their shares of all accesses and
    of all misses, in any of these caches. */
-void pm_query_weights(const struct pm_profile *profile, const struct pm_query_caches *caches,
+void pm_query_weights(const struct pm_structure *structure, const struct pm_profile *profile,
+                      const struct pm_query_caches *caches,
                       const struct pm_query_groups *const *groups, size_t n, double *weights);
 
 /* ---- all that is asked at once (answers.c) --------------------------------------------------- */

@@ -155,7 +155,7 @@ static bool has_steps(const struct pm_axis *axis, size_t i) {
         double width = log(axis->grid[j + 1] / axis->grid[j]);
         double explained = 0.5 * width * (slope[j] + slope[j + 1]);
         if (fabs(explained - change) > unexplained_steps * fmax(fabs(change), fabs(explained)) &&
-            fabs(explained - change) > pm_heuristics.shape_tolerance)
+            fabs(explained - change) > PM_SHAPE_TOLERANCE)
             return true;
     }
     return false;

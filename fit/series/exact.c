@@ -142,12 +142,12 @@ bool pm_candidate_refine(struct pm_series_workspace *w, const struct pm_candidat
     struct pm_candidate free = *c;
     for (size_t j = 0; j < c->n_terms; j++)
         coefficients[j] = c->coefficients[j] / w->design->basis[c->terms[j]].scale;
-    if (c->residual > pm_heuristics.explained || !pm_candidate_solve(w, &free))
+    if (c->residual > PM_EXPLAINED || !pm_candidate_solve(w, &free))
         return false;
     for (size_t j = 0; j < c->n_terms; j++)
         exact[j] = free.coefficients[j];
     fill_functions(w, c);
-    for (size_t i = 0; i < pm_heuristics.refinements; i++)
+    for (size_t i = 0; i < PM_REFINEMENTS; i++)
         pm_exact_improve(&w->solved, w->n, c->n_terms, w->exact_values, w->y, w->weight, exact);
     for (size_t j = 0; j < c->n_terms; j++) {
         double scale = w->design->basis[c->terms[j]].scale;

@@ -50,7 +50,7 @@ static bool fits(const struct candidate *c, size_t n, const double *x, const dou
         }
     }
     bool whole, found = pm_orthonormalise(&problem, c->n);
-    for (size_t i = 0; found && i <= pm_heuristics.refinements; i++)
+    for (size_t i = 0; found && i <= PM_REFINEMENTS; i++)
         pm_exact_improve(&problem, n, c->n, values, y, weight, exact);
     found = found && pm_exact_round(n, c->n, values, y, log2(N_CANDIDATES), exact, &whole);
     if (found)

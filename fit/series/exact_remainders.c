@@ -85,7 +85,7 @@ static bool fits(const struct trial *t, size_t c, long double *exact) {
         }
     if (!pm_orthonormalise(&problem, n_terms))
         return false;
-    for (size_t i = 0; i <= pm_heuristics.refinements; i++)
+    for (size_t i = 0; i <= PM_REFINEMENTS; i++)
         pm_exact_improve(&problem, t->n, n_terms, t->values, t->y, weight, exact);
     bool whole;
     return pm_exact_round(t->n, n_terms, t->values, t->y, t->bits_of_choice, exact, &whole);

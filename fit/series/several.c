@@ -47,7 +47,7 @@ static void keep_found(struct pm_series_workspace *w, const struct pm_candidate 
         if (other->score > w->found[worst].score)
             worst = i;
     }
-    if (w->n_found < pm_heuristics.kept_sets)
+    if (w->n_found < PM_KEPT_SETS)
         w->found[w->n_found++] = *c;
     else if (c->score < w->found[worst].score)
         w->found[worst] = *c;
@@ -85,7 +85,7 @@ static struct pm_term_limits limits_of(const struct pm_series_workspace *w,
     size_t most = 2 * w->n / 3, n = w->design->n_basis;
     return (struct pm_term_limits){.for_exact = for_exact,
                                    .most_power = INFINITY,
-                                   .pairs = n * (n - 1) / 2 <= pm_heuristics.most_subsets,
+                                   .pairs = n * (n - 1) / 2 <= PM_MOST_SUBSETS,
                                    .most_terms =
                                        most < PM_MODEL_MAX_TERMS ? most : PM_MODEL_MAX_TERMS};
 }

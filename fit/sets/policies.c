@@ -120,9 +120,9 @@ static void use(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
     }
 }
 
-/* Misses of each of N histograms. */
-static void add_up(const struct pm_reuse_list *list, size_t n, double *misses) {
-    for (size_t h = 0; h < n; h++)
+/* Misses of each of LIST's histograms. */
+static void add_up(const struct pm_reuse_list *list, double *misses) {
+    for (size_t h = 0; h < list->n_histograms; h++)
         misses[h] = list->misses[h];
     for (size_t i = 0; i < list->n_reuses; i++)
         misses[list->reuses[i].histogram] += list->reuses[i].accesses * list->reuses[i].share;
@@ -183,10 +183,11 @@ static double filling_share(const struct pm_sets *sets, double blocks, double to
                : blocks / touched;
 }
 
-/* LIST is of the profile's histograms, and MISSES becomes theirs. */
+/* LIST is of the profile's histograms. */
 static void settle(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
-                   struct pm_reuse_list *list, struct fixed_point *point, double *misses) {
+                   struct pm_reuse_list *list, struct fixed_point *point) {
     const size_t n = sets->profile->n_histograms;
+    double *misses = pm_alloc(n, sizeof *misses);
     const double touched = first_touches(sets);
     double before = 0;
     point->filling = filling_share(sets, cache->blocks, touched);
@@ -196,7 +197,7 @@ static void settle(const struct pm_sets *sets, const struct pm_ruled_cache *cach
         if (round)
             use(sets, cache, point, list);
         sum_spans(sets, list, point);
-        add_up(list, n, misses);
+        add_up(list, misses);
         for (size_t h = 0; h < n; h++) {
             now += misses[h];
             misses[h] = fmax(0, misses[h] - list->misses[h]);
@@ -208,40 +209,33 @@ static void settle(const struct pm_sets *sets, const struct pm_ruled_cache *cach
         still = fabs(now - before) <= STILL * now ? still + 1 : 0;
         before = now;
     }
-    add_up(list, n, misses);
-}
-
-static void settle_parts(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
-                         struct fixed_point *point, struct pm_reuse_list *parts) {
-    const struct pm_profile *profile = sets->profile;
-    struct pm_reuse_list all;
-    double *misses = pm_alloc(profile->n_histograms, sizeof *misses);
-    const struct pm_histograms_of whole = {profile->histograms, profile->n_histograms};
-    pm_reuse_list_make(sets, &whole, 1, cache, &all);
-    settle(sets, cache, &all, point, misses);
     free(misses);
-    pm_reuse_list_free(&all);
-    for (int round = 0; round < PART_ROUNDS; round++)
-        use(sets, cache, point, parts);
 }
 
-void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
-                            const struct pm_ruled_cache *cache, double *misses) {
-    const struct pm_profile *profile = sets->profile;
+void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
+                            double *misses, const struct pm_histograms_of *others, size_t n_others,
+                            double *misses_of_others) {
+    const struct pm_histograms_of whole = {sets->profile->histograms, sets->profile->n_histograms};
+    const bool is_lru = pm_rule_is_lru(cache->rule);
+    struct fixed_point point;
     struct pm_reuse_list list;
-    size_t n_histograms = 0;
-    for (size_t i = 0; i < n; i++)
-        n_histograms += of[i].n;
-    pm_reuse_list_make(sets, of, n, cache, &list);
-    if (!pm_rule_is_lru(cache->rule)) {
-        struct fixed_point point;
+    if (!is_lru)
         fixed_point_make(sets, &point);
-        if (of->histograms == profile->histograms && n_histograms == profile->n_histograms)
-            settle(sets, cache, &list, &point, misses);
-        else
-            settle_parts(sets, cache, &point, &list);
-        fixed_point_free(&point);
+    if (misses || !is_lru) {
+        pm_reuse_list_make(sets, &whole, 1, cache, &list);
+        if (!is_lru)
+            settle(sets, cache, &list, &point);
+        if (misses)
+            add_up(&list, misses);
+        pm_reuse_list_free(&list);
     }
-    add_up(&list, n_histograms, misses);
-    pm_reuse_list_free(&list);
+    if (n_others) {
+        pm_reuse_list_make(sets, others, n_others, cache, &list);
+        for (int round = 0; !is_lru && round < PART_ROUNDS; round++)
+            use(sets, cache, &point, &list);
+        add_up(&list, misses_of_others);
+        pm_reuse_list_free(&list);
+    }
+    if (!is_lru)
+        fixed_point_free(&point);
 }

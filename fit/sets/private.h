@@ -291,12 +291,13 @@ struct pm_histograms_of {
 };
 struct pm_reuse_list {
     PM_ARRAY(struct pm_carried_reuses, reuses); /* ascending by scope, then cell */
-    size_t n_histograms, n_first;               /* of all profiles, of the first one */
+    size_t n_histograms;                        /* of all profiles */
     size_t n_counts;                            /* of each reuse */
     float *counts;  /* [reuse][n_counts]: pm_between.p; NULL: one set, or LRU */
     double *misses; /* [histogram]: those of the other reuses, and what always misses */
 };
-/* Those of N profiles, whose histograms are numbered one after the other. */
+/* Those of N profiles, whose histograms are numbered one after the other.  They share windows, so
+   that what one comes to hangs a little on the others. */
 void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
                         const struct pm_ruled_cache *cache, struct pm_reuse_list *list);
 void pm_reuse_list_free(struct pm_reuse_list *list);
@@ -304,8 +305,11 @@ void pm_reuse_list_free(struct pm_reuse_list *list);
 /* ---- policies.c: the misses of a cache by its rule ---------------------------------------------
  */
 
-/* Of each histogram of N profiles, one after the other, in MISSES. */
-void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
-                            const struct pm_ruled_cache *cache, double *misses);
+/* MISSES becomes those of each histogram of the profile of SETS, unless it is NULL, and
+   MISSES_OF_OTHERS those of each histogram of OTHERS, one after the other, at the profile's fixed
+   point.  The profile's are the same to the bit whether there are others or not. */
+void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
+                            double *misses, const struct pm_histograms_of *others, size_t n_others,
+                            double *misses_of_others);
 
 #endif

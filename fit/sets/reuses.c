@@ -9,6 +9,20 @@
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
+/* Times a cache's blocks: reuses with more between miss in any set. */
+static const double longest_reuse = 4.0;
+/* Ratio of lengths in which a window is searched for. */
+static const double window_step = 1.2;
+/* Then between two of them, until it lacks no more of a distance than this share, or a block: what
+ * is lacking counts as spread evenly. */
+static const double window_close = 0.005;
+/* Of a reuse: times with a smaller share are left out. */
+static const double least_time = 0.01;
+/* Of the reuses that sets may decide, by weight: the rest are as in one set. */
+static const double sets_kept = 0.999;
+/* Of the touches from afar in a scope, the walks that have the most: the rest are even. */
+static const double walks_kept = 0.999;
+
 enum {
     MOST_STEPS = 8,       /* of a search for a window */
     MOST_WORK = 10000000, /* walks, sets and numbers of a cache that are looked at: some seconds */
@@ -40,7 +54,7 @@ static void list_reuses(const struct pm_sets *sets, const struct pm_group_histog
         const struct pm_distance_cell *cell = &cells.cells[i];
         if (cell->distance < least)
             continue;
-        if (cell->distance >= pm_heuristics.longest_reuse * cache->blocks) {
+        if (cell->distance >= longest_reuse * cache->blocks) {
             *misses += cell->accesses;
             continue;
         }
@@ -103,7 +117,7 @@ static bool *groups_kept(const struct pm_sets *sets, const struct pm_carrier *ca
         sum += touches;
     }
     PM_SORT(groups, n, compare_weights);
-    for (size_t i = 0; i < n && so_far < pm_heuristics.walks_kept * sum; i++) {
+    for (size_t i = 0; i < n && so_far < walks_kept * sum; i++) {
         kept[groups[i].group] = true;
         so_far += groups[i].touches;
     }
@@ -164,10 +178,10 @@ static bool grow(const struct pm_sets *sets, const struct pm_walk_time *time, do
     while (window->longer.blocks <= blocks && window->accesses < window->most_accesses) {
         swap(&window->now, &window->longer);
         window->accesses = window->longer_accesses;
-        make_longer(sets, time, window->accesses * pm_heuristics.window_step, window);
+        make_longer(sets, time, window->accesses * window_step, window);
         grown = true;
     }
-    const double close = fmax(1, pm_heuristics.window_close * blocks);
+    const double close = fmax(1, window_close * blocks);
     for (int step = 0;
          step < MOST_STEPS && blocks - window->now.blocks > close && window->longer.blocks > blocks;
          step++) {
@@ -227,7 +241,7 @@ static void count_in_views(const struct pm_sets *sets, const struct pm_carrier *
     memset(p, 0, (shape->most + 1) * sizeof *p);
     for (size_t v = 0; v < n; v++) {
         struct view *view = &views[v];
-        if (view->share < pm_heuristics.least_time)
+        if (view->share < least_time)
             continue;
         if (!view->conflicts)
             view->conflicts = pm_conflicts_new(&view->window.now, sets->block_bytes, shape);
@@ -273,12 +287,11 @@ static void views_free(struct view *views, size_t n) {
     free(views);
 }
 
-/* Fills in what is between for those of the N reuses of LIST from number FIRST on, which one scope
-   carries, ascending by cell, that are of its first profile (OTHERS: of the others, which share
-   windows, so that what the first one comes to does not hang on whether there are others). */
+/* Fills in what is between for the N reuses of LIST from number FIRST on, which one scope carries,
+   ascending by cell. */
 static void count_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
                           const struct pm_ruled_cache *cache, const struct pm_walk_times *times,
-                          struct pm_reuse_list *list, size_t first, size_t n, bool others) {
+                          struct pm_reuse_list *list, size_t first, size_t n) {
     const struct pm_set_shape shape = {cache->n_sets, cache->random_pages,
                                        pm_rule_most(cache->rule)};
     const double code = code_between(sets, carrier, cache);
@@ -287,8 +300,6 @@ static void count_between(const struct pm_sets *sets, const struct pm_carrier *c
     float *narrow = pm_alloc(shape.most + 1, sizeof *narrow);
     for (size_t i = first; i < first + n; i++) {
         struct pm_carried_reuses *reuse = &list->reuses[i];
-        if ((reuse->histogram >= list->n_first) != others)
-            continue;
         reuse->code = code;
         count_in_views(sets, carrier, &shape, reuse, views, pm_walk_times_of(times, reuse->group),
                        p);
@@ -321,7 +332,7 @@ static void drop_light(struct pm_reuse_list *list, size_t first, double blocks, 
     for (size_t i = 0; i < n; i++)
         sum += weights[i] = weight_of(&list->reuses[first + i], blocks);
     PM_SORT(weights, n, compare_downwards);
-    for (size_t i = 0; i < n && i < most && so_far < pm_heuristics.sets_kept * sum; i++) {
+    for (size_t i = 0; i < n && i < most && so_far < sets_kept * sum; i++) {
         least = weights[i];
         so_far += least;
     }
@@ -355,9 +366,7 @@ static void count_in_sets(const struct pm_sets *sets, const struct pm_ruled_cach
         const struct pm_carrier *carrier = pm_carrier_of(sets->carriers, s);
         struct pm_walk_times times = {0};
         find_times(sets, carrier, pm_rule_least_distance(cache->rule), &times);
-        count_between(sets, carrier, cache, &times, list, first, n, false);
-        if (list->n_first < list->n_histograms)
-            count_between(sets, carrier, cache, &times, list, first, n, true);
+        count_between(sets, carrier, cache, &times, list, first, n);
         pm_walk_times_free(&times);
     }
     pm_lists_free(&of_scope);
@@ -383,7 +392,6 @@ void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_o
         n_histograms += of[i].n;
     *list = (struct pm_reuse_list){.n_counts = pm_rule_most(cache->rule) + 1,
                                    .n_histograms = n_histograms,
-                                   .n_first = of[0].n,
                                    .misses = pm_alloc(n_histograms, sizeof(double))};
     for (size_t i = 0, number = 0; i < n; number += of[i++].n)
         add_profile(sets, &of[i], number, cache, list);

@@ -66,33 +66,42 @@ static uint64_t sets_of(const struct pm_profile *profile, const struct pm_set_ca
                : (uint64_t)(cache->blocks / cache->ways);
 }
 
-/* What PROFILE says of the misses of OF, N profiles whose histograms are numbered one after the
-   other. */
+/* Whose misses are asked for: those of PROFILE, unless these are not wanted, and behind them those
+   of each of OTHERS. */
 struct asked_misses {
     const struct pm_structure *structure;
     const struct pm_profile *profile;
-    const struct pm_histograms_of *of;
-    size_t n, n_histograms;
+    bool without_profile;
+    const struct pm_histograms_of *others;
+    size_t n_others;
 };
 
-static void count_fully_associative(const struct asked_misses *asked,
+/* How many of the numbers asked for are the profile's own. */
+static size_t n_own(const struct asked_misses *asked) {
+    return asked->without_profile ? 0 : asked->profile->n_histograms;
+}
+
+static void count_fully_associative(const struct pm_histograms_of *of,
                                     const struct pm_set_cache *cache, double *misses) {
-    for (size_t i = 0; i < asked->n; misses += asked->of[i++].n)
-        for (size_t h = 0; h < asked->of[i].n; h++) {
-            const struct pm_histogram *histogram = &asked->of[i].histograms[h].histogram;
-            if (histogram->block_bytes == cache->block_bytes)
-                misses[h] = pm_histogram_misses(histogram, cache->blocks + cache->inner_blocks);
-        }
+    for (size_t h = 0; h < of->n; h++) {
+        const struct pm_histogram *histogram = &of->histograms[h].histogram;
+        if (histogram->block_bytes == cache->block_bytes)
+            misses[h] = pm_fully_associative_misses(histogram, cache->blocks + cache->inner_blocks);
+    }
 }
 
 /* *SETS is made when it is needed. */
 static void count_misses(const struct asked_misses *asked, const struct pm_set_cache *cache,
                          struct pm_sets **sets, double *misses) {
+    const struct pm_histograms_of own = {asked->profile->histograms, n_own(asked)};
     uint64_t n_sets = sets_of(asked->profile, cache);
     double blocks = cache->blocks + cache->inner_blocks;
     struct pm_rule *rule = pm_rule_new(cache->replacement, blocks / (double)n_sets);
     if (n_sets == 1 && pm_rule_is_lru(rule) && !cache->unified) {
-        count_fully_associative(asked, cache, misses);
+        count_fully_associative(&own, cache, misses);
+        misses += own.n;
+        for (size_t i = 0; i < asked->n_others; misses += asked->others[i++].n)
+            count_fully_associative(&asked->others[i], cache, misses);
     } else {
         const struct pm_ruled_cache ruled = {.n_sets = n_sets,
                                              .blocks = blocks,
@@ -101,7 +110,8 @@ static void count_misses(const struct asked_misses *asked, const struct pm_set_c
                                              .rule = rule};
         if (!*sets)
             *sets = sets_new(asked->structure, asked->profile, cache->block_bytes);
-        pm_count_policy_misses(*sets, asked->of, asked->n, &ruled, misses);
+        pm_count_policy_misses(*sets, &ruled, asked->without_profile ? NULL : misses, asked->others,
+                               asked->n_others, misses + own.n);
     }
     pm_rule_free(rule);
 }
@@ -110,12 +120,15 @@ static void count_misses(const struct asked_misses *asked, const struct pm_set_c
 static double **misses_of(const struct asked_misses *asked, const struct pm_set_cache *caches,
                           size_t n) {
     double **misses = pm_alloc(n, sizeof *misses);
+    size_t n_histograms = n_own(asked);
+    for (size_t i = 0; i < asked->n_others; i++)
+        n_histograms += asked->others[i].n;
     for (size_t first = 0; first < n; first++) {
         struct pm_sets *sets = NULL;
         for (size_t c = first; c < n; c++) {
             if (misses[c] || caches[c].block_bytes != caches[first].block_bytes)
                 continue;
-            misses[c] = pm_alloc(asked->n_histograms, sizeof *misses[c]);
+            misses[c] = pm_alloc(n_histograms, sizeof *misses[c]);
             count_misses(asked, &caches[c], &sets, misses[c]);
         }
         sets_free(sets);
@@ -124,32 +137,32 @@ static double **misses_of(const struct asked_misses *asked, const struct pm_set_
 }
 
 double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
-                       const struct pm_group_histogram *histograms, size_t n_histograms,
-                       const struct pm_set_cache *caches, size_t n) {
-    const struct pm_histograms_of of = {histograms, n_histograms};
-    return misses_of(&(struct asked_misses){structure, profile, &of, 1, n_histograms}, caches, n);
+                       struct pm_profile *const *ends, const struct pm_set_cache *caches,
+                       size_t n) {
+    struct pm_histograms_of of[2];
+    for (int end = 0; ends && end < 2; end++)
+        of[end] = (struct pm_histograms_of){ends[end]->histograms, ends[end]->n_histograms};
+    return misses_of(&(struct asked_misses){structure, profile, false, of, ends ? 2 : 0}, caches,
+                     n);
 }
 
 double **pm_set_misses_of_levels(const struct pm_structure *structure,
-                                 const struct pm_profile *profile,
-                                 const struct pm_group_histogram *histograms, size_t n_histograms,
+                                 const struct pm_profile *profile, struct pm_profile *const *ends,
                                  const struct pm_machine *machine) {
     struct pm_set_cache *caches = pm_set_caches_of(machine);
-    double **misses =
-        pm_set_misses(structure, profile, histograms, n_histograms, caches, machine->n_levels);
+    double **misses = pm_set_misses(structure, profile, ends, caches, machine->n_levels);
     free(caches);
     return misses;
 }
 
-double **pm_set_misses_between(const struct pm_structure *structure,
-                               const struct pm_profile *profile, struct pm_profile *const ends[2],
-                               const struct pm_machine *machine) {
-    const struct pm_histograms_of of[] = {{profile->histograms, profile->n_histograms},
-                                          {ends[0]->histograms, ends[0]->n_histograms},
-                                          {ends[1]->histograms, ends[1]->n_histograms}};
-    const struct asked_misses asked = {structure, profile, of, 3, of[0].n + of[1].n + of[2].n};
+double **pm_set_misses_of_parts(const struct pm_structure *structure,
+                                const struct pm_profile *profile,
+                                const struct pm_group_histogram *parts, size_t n_parts,
+                                const struct pm_machine *machine) {
+    const struct pm_histograms_of of = {parts, n_parts};
     struct pm_set_cache *caches = pm_set_caches_of(machine);
-    double **misses = misses_of(&asked, caches, machine->n_levels);
+    double **misses = misses_of(&(struct asked_misses){structure, profile, true, &of, 1}, caches,
+                                machine->n_levels);
     free(caches);
     return misses;
 }

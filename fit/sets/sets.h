@@ -24,23 +24,26 @@ struct pm_set_cache {
 /* The levels of MACHINE, one each; the caller frees. */
 struct pm_set_cache *pm_set_caches_of(const struct pm_machine *machine);
 
-/* For each of N caches the misses of each of N_HISTOGRAMS histograms, which are PROFILE's or parts
-   of these; cold ones and those beyond all included; 0 for those of other block sizes.  Where the
-   profile has no strides, caches are taken as fully associative.  Each sees every access, but that
-   an exclusive one holds what leaves the one before it.  Freed by pm_set_misses_free. */
+/* What is shown as the misses of a level of a machine, or of a cache with sets, comes from here.
+
+   For each of N caches the misses of each of PROFILE's histograms; cold ones and those beyond all
+   included; 0 for those of other block sizes.  Where the profile has no strides, caches are taken
+   as fully associative.  Each sees every access, but that an exclusive one holds what leaves the
+   one before it.  Behind them, unless ENDS is NULL, the misses of the histograms of its two
+   profiles, between which PROFILE lies: what enters a cache between two uses is enumerated once for
+   both, from PROFILE's walks.  PROFILE's own are the same to the bit with ENDS and without.
+   [cache][histogram], freed by pm_set_misses_free. */
 double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
-                       const struct pm_group_histogram *histograms, size_t n_histograms,
-                       const struct pm_set_cache *caches, size_t n);
+                       struct pm_profile *const *ends, const struct pm_set_cache *caches, size_t n);
 /* The same for the levels of MACHINE. */
 double **pm_set_misses_of_levels(const struct pm_structure *structure,
-                                 const struct pm_profile *profile,
-                                 const struct pm_group_histogram *histograms, size_t n_histograms,
+                                 const struct pm_profile *profile, struct pm_profile *const *ends,
                                  const struct pm_machine *machine);
-/* The same of PROFILE and, behind its histograms, of those of ENDS, between which it lies: what
-   enters a cache between two uses is enumerated once for both ENDS, from PROFILE's walks. */
-double **pm_set_misses_between(const struct pm_structure *structure,
-                               const struct pm_profile *profile, struct pm_profile *const ends[2],
-                               const struct pm_machine *machine);
+/* The misses in them of each of N_PARTS histograms, which are parts of PROFILE's. */
+double **pm_set_misses_of_parts(const struct pm_structure *structure,
+                                const struct pm_profile *profile,
+                                const struct pm_group_histogram *parts, size_t n_parts,
+                                const struct pm_machine *machine);
 /* The share of the accesses whose references have no strides in PROFILE: they count as anywhere. */
 double pm_set_unknown_share(const struct pm_structure *structure, const struct pm_profile *profile);
 void pm_set_misses_free(double **misses, size_t n);

@@ -23,10 +23,6 @@ double pm_histogram_quantile(const struct pm_histogram *histogram, double share)
     return INFINITY;
 }
 
-static double blocks_of(const struct pm_level *level) {
-    return (double)(level->size_bytes / level->block_bytes);
-}
-
 static void draw_bins(const struct pm_panel *panel, const struct pm_histogram *histogram) {
     double accesses = pm_histogram_accesses(histogram), below = 0;
     fprintf(panel->to, "<path class='curve s0' d='");
@@ -54,9 +50,10 @@ static void draw_cuts(const struct pm_panel *panel, const struct pm_picture *pic
         const struct pm_level *level = &picture->machine->levels[l];
         if (level->block_bytes != histogram->block_bytes)
             continue;
-        double hits = 1 - pm_histogram_misses(histogram, blocks_of(level)) / accesses;
+        double hits =
+            1 - pm_fully_associative_misses(histogram, pm_level_capacity_blocks(level)) / accesses;
         char *name = pm_sprintf("%s: %s%% nearer", level->name, pm_percent_text(hits).text);
-        pm_panel_cut(panel, blocks_of(level), name);
+        pm_panel_cut(panel, pm_level_capacity_blocks(level), name);
         free(name);
     }
 }
@@ -68,7 +65,7 @@ static void draw_one(FILE *to, const struct pm_picture *picture,
         most = fmax(most, histogram->bins[b].high);
     for (size_t l = 0; l < picture->machine->n_levels; l++)
         if (picture->machine->levels[l].block_bytes == histogram->block_bytes)
-            most = fmax(most, blocks_of(&picture->machine->levels[l]));
+            most = fmax(most, pm_level_capacity_blocks(&picture->machine->levels[l]));
     char *words =
         pm_sprintf("reuse distance, blocks of %s", pm_bytes_text(histogram->block_bytes).text);
     struct pm_panel panel = {

@@ -117,13 +117,13 @@ static void draw_axes(const struct view *view, const char *parameter) {
 static void draw_cut(const struct view *view, const struct pm_picture_point **points, size_t n,
                      size_t block, const struct pm_level *level) {
     const double nearly_all = 0.999;
-    double blocks = (double)(level->size_bytes / level->block_bytes);
+    double blocks = pm_level_capacity_blocks(level);
     struct place last = {0};
     size_t n_drawn = 0;
     for (size_t i = 0; i < n; i++) {
         const struct pm_histogram *histogram = &points[i]->histograms[block];
         double share =
-            1 - pm_histogram_misses(histogram, blocks) / pm_histogram_accesses(histogram);
+            1 - pm_fully_associative_misses(histogram, blocks) / pm_histogram_accesses(histogram);
         if (!(share < nearly_all))
             continue;
         last = place_of(view, points[i]->value, share, blocks);

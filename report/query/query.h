@@ -47,8 +47,8 @@ bool pm_query_find_parts(const struct pm_structure *structure, enum pm_query_lev
 void pm_query_parts_free(struct pm_query_parts *parts); /* what it owns */
 
 /* Weighs the parts at PROFILE and these caches, and puts the heaviest first. */
-void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profile,
-                    const struct pm_query_caches *caches);
+void pm_query_weigh(struct pm_query_parts *parts, const struct pm_structure *structure,
+                    const struct pm_profile *profile, const struct pm_query_caches *caches);
 
 /* The parts' groups, as pm_query_asked and pm_query_fits want them; the array is owned by the
    caller (free). */

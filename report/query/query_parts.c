@@ -211,11 +211,11 @@ const struct pm_query_groups **pm_query_parts_groups(const struct pm_query_parts
     return groups;
 }
 
-void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profile,
-                    const struct pm_query_caches *caches) {
+void pm_query_weigh(struct pm_query_parts *parts, const struct pm_structure *structure,
+                    const struct pm_profile *profile, const struct pm_query_caches *caches) {
     const struct pm_query_groups **groups = pm_query_parts_groups(parts);
     double *weights = pm_alloc(parts->n_parts, sizeof *weights);
-    pm_query_weights(profile, caches, groups, parts->n_parts, weights);
+    pm_query_weights(structure, profile, caches, groups, parts->n_parts, weights);
     for (size_t i = 0; i < parts->n_parts; i++)
         parts->parts[i].weight = weights[i];
     free(weights);

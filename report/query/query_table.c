@@ -42,10 +42,13 @@ static void print_header(FILE *out, const struct pm_query_report *report,
         line = pm_sprintf("%s: smallest fully associative LRU cache for a hit ratio", program);
         break;
     case PM_QUERY_SIZE:
-        line = pm_sprintf("%s: largest %s for a hit ratio", program, name);
+        line = pm_sprintf("%s: largest %s for a hit ratio of fully associative LRU caches", program,
+                          name);
         break;
     case PM_QUERY_FITS:
-        line = pm_sprintf("%s: largest %s at which reuses still hit", program, name);
+        line =
+            pm_sprintf("%s: largest %s at which reuses still hit in fully associative LRU caches",
+                       program, name);
         break;
     }
     if (common_machine(report))

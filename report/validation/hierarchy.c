@@ -6,7 +6,7 @@
 #include "report/labels/labels.h"
 #include "report/report.h"
 
-/* "fp_add", "misses, 512 blocks of 64 bytes". */
+/* "fp_add", "misses, 512 blocks of 64 bytes": of fully associative caches. */
 static char *quantity_label(const struct pm_hierarchy_quantity *quantity) {
     if (!quantity->block_bytes)
         return pm_strdup(quantity->name);

@@ -204,7 +204,8 @@ static void print_misses(const struct size_report *r, uint64_t block_bytes) {
         pm_text_table_cell(cells, worst);
         free(worst);
     }
-    fprintf(r->out, "\nmisses, blocks of %s\n", pm_bytes_text(block_bytes).text);
+    fprintf(r->out, "\nmisses of fully associative LRU caches, blocks of %s\n",
+            pm_bytes_text(block_bytes).text);
     print_cells(r, cells);
     print_summary(r, block_bytes);
 }
@@ -276,7 +277,7 @@ static void print_loop_misses(const struct size_report *r, uint64_t block_bytes)
         add_pair(cells, PM_QUANTITY_MISSES, pm_validation_pair(r->table, row, worst));
         n_shown++;
     }
-    fprintf(r->out, "\nloops with at least %.3g%% of the misses of a cache, blocks of %s\n",
+    fprintf(r->out, "\nloops with at least %.3g%% of the misses of such a cache, blocks of %s\n",
             100 * r->table->least_share, pm_bytes_text(block_bytes).text);
     print_cells(r, cells);
 }

@@ -3,11 +3,11 @@
 #define PM_RUNTIME_ANALYSER_H
 
 #include "runtime/pmodel_handler.h"
-#include "runtime/profile/profile.h"
-#include "runtime/reuse/carried/carried.h"
+#include "runtime/profiler/profiler.h"
+#include "runtime/reuse/carried_reuse/carried_reuse.h"
 #include "runtime/reuse/reuse.h"
-#include "runtime/reuse/write_backs/write_backs.h"
-#include "runtime/strides/strides.h"
+#include "runtime/reuse/dirty_distances/dirty_distances.h"
+#include "runtime/analyser/run_strides.h"
 #include "runtime/threads.h"
 
 enum { PM_MAX_BLOCK_SHIFT = 21, PM_MAX_BLOCK_SIZES = PM_MAX_BLOCK_SHIFT + 1 };
@@ -42,7 +42,7 @@ void pm_analyser_flush_thread(uint32_t thread);
 /* In place of a thread's number: all threads (PM_ENV_SHARED, records.h). */
 #define PM_SHARED_STREAM PM_MAX_THREADS
 
-/* ---- pieces (reuse/pieces/)
+/* ---- pieces (reuse/pieces.h)
    ----------------------------------------------------------------------
 
    Pieces of a thread's records may be analysed at the same time, each in a stream of its own: a

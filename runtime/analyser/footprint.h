@@ -8,7 +8,7 @@
 
    How.  One bit a byte, in pages of 4096 bytes that a hash table finds and that are made when they
    are touched.  An access goes by words of 64 bits, however long it is.  Most executions of a
-   bundle (core/probe_abi.h) touch nothing new, which footprint_bundles.c sees from its addresses
+   bundle (core/probe_abi.h) touch nothing new, which footprint_records.c sees from its addresses
    alone; of the others only the accesses of addresses that may touch something go one by one.
    Memory: 520 bytes for each page of 4096 bytes that was touched, and 32 to 64 of the table: a
    seventh of what a program touches if it touches whole pages, 584 bytes for a byte that is alone
@@ -69,7 +69,7 @@ bool pm_footprint_make_groups(struct pm_footprint *footprint, uint32_t n_groups)
 void pm_footprint_touch(struct pm_footprint *footprint, uint32_t group, uint64_t address,
                         uint64_t size);
 
-/* Of the bundles (footprint_bundles.c): nothing is known to be touched any more; and the end. */
+/* Of the bundles (footprint_records.c): nothing is known to be touched any more; and the end. */
 void pm_footprint_forget_bundles(struct pm_footprint_bundles *bundles);
 void pm_footprint_free_bundles(struct pm_footprint_bundles *bundles);
 

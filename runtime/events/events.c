@@ -3,12 +3,12 @@
 
 #include "core/probe_abi.h"
 #include "runtime/analyser/analyser.h"
-#include "runtime/intervals/intervals.h"
+#include "runtime/thread_intervals/thread_intervals.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
 #include "runtime/records/records.h"
-#include "runtime/reuse/carried/carried.h"
+#include "runtime/reuse/carried_reuse/carried_reuse.h"
 #include "runtime/system.h"
 
 bool pm_wants_events(void) {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "runtime/system.h"
-#include "runtime/text.h"
+#include "runtime/append_text.h"
 
 pm_dlsym_function *pm_original_dlsym;
 

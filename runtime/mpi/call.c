@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "runtime/clock.h"
+#include "runtime/read_clock.h"
 #include "runtime/mpi/library.h"
 
 struct pm_mpi_runtime pm_mpi_runtime;

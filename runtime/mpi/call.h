@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/mpi_operations/mpi_operations.h"
-#include "runtime/communication/communication.h"
+#include "runtime/mpi_events/mpi_events.h"
 #include "runtime/lock.h"
 #include "runtime/system.h"
 

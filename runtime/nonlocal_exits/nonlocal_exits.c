@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "core/raw_file.h"
-#include "runtime/intervals/intervals.h"
+#include "runtime/thread_intervals/thread_intervals.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
 #include "runtime/sort.h"
 #include "runtime/system.h"
-#include "runtime/text.h"
+#include "runtime/append_text.h"
 #include "runtime/threads.h"
 
 enum { N_ITEMS = 1 << 16, ADDRESS_BITS = 48, DEEPEST_WALK = 1 << 22 };

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/raw/raw.h"
+#include "runtime/raw_output/raw_output.h"
 
 enum pm_activation_event {
     PM_ACTIVATION_LEFT,    /* left for good at a call */

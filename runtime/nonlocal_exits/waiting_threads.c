@@ -11,7 +11,7 @@
 #include "runtime/nonlocal_exits/frames.h"
 #include "runtime/notes.h"
 #include "runtime/system.h"
-#include "runtime/text.h"
+#include "runtime/append_text.h"
 #include "runtime/threads.h"
 
 enum { MOST_FRAMES = 256, MOST_PAUSES = 20, MOST_STACK_BYTES = 1 << 20 };

@@ -6,7 +6,7 @@
 #include "runtime/records/records.h"
 
 #include "runtime/events/events.h"
-#include "runtime/intervals/intervals.h"
+#include "runtime/thread_intervals/thread_intervals.h"
 #include "runtime/markers.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"

@@ -1,5 +1,5 @@
 /* How the carriers of reuses are found (carried.h): what the files of reuse/carried and the walk
-   over bundles (bundles/walk_carried.h) share.
+   over bundles (address_records/carried_record_walk.h) share.
 
    Time is counted in entries and iterations.  A table holds for each block the time and the
    scope of the last touch in one word; activations hold the times of their entry and of their last
@@ -8,7 +8,8 @@
    are those of pm_reuse.  The table is apart from its slots, because two thirds of all touches find
    their block in the front and need no slot.
 
-   Bundles are followed as in reuse/bundles/state.h, and what carries their touches with them:
+   Bundles are followed as in reuse/address_records/record_state.h, and what carries their touches
+   with them:
      Words of blocks in the front stand in a row beside it, and change places with them by the same
      permutation.  The table is asked only for a block that was not in the front, and gets the word
      of one that falls out.
@@ -18,14 +19,15 @@
      First touches of another execution: the keys of all of them are computed at once, a vector
      comparison for each activation that one of them looks at.  They are as a rule those of an
      earlier execution with the same distances; then it is an increment too.
-   How often it was is turned into counts of patterns at the end (bundles/carried.c).  Records of
-   iterations of the innermost open loop are taken in the same walk. */
+   How often it was is turned into counts of patterns at the end
+   (address_records/carried_records.c).  Records of iterations of the innermost open loop are taken
+   in the same walk. */
 #ifndef PM_RUNTIME_REUSE_CARRIERS_H
 #define PM_RUNTIME_REUSE_CARRIERS_H
 
 #include "runtime/page_table.h"
-#include "runtime/reuse/analysis.h"
-#include "runtime/reuse/carried/carried.h"
+#include "runtime/reuse/reuse_state.h"
+#include "runtime/reuse/carried_reuse/carried_reuse.h"
 
 struct pm_bundle;
 struct pm_bundle_reuse;

@@ -2,7 +2,7 @@
 #ifndef PM_RUNTIME_REUSE_FAR_TOUCHES_H
 #define PM_RUNTIME_REUSE_FAR_TOUCHES_H
 
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 #include "runtime/reuse/larger/larger.h"
 
 /* What a touch makes of the blocks of a size that the front holds. */

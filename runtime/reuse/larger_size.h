@@ -27,7 +27,7 @@ struct pm_larger {
 void pm_larger_set_fronts(struct pm_reuse *base);
 
 /* The walk over COUNT changes of a size whose blocks are smaller by 2^BY, for each vector extension
-   (larger/walk.h).  In their place it leaves the changes of its own blocks; their number. */
+   (larger/larger_walk.h).  In their place it leaves the changes of its own blocks; their number. */
 typedef uint32_t pm_larger_walk(struct pm_larger *larger, struct pm_front_change *changes,
                                 uint32_t count, unsigned by);
 pm_larger_walk pm_larger_walk_sse2, pm_larger_walk_avx2, pm_larger_walk_avx512;

@@ -1,11 +1,10 @@
 /* The begin and the end of an analysis, and what is rare in between; see reuse.h and analysis.h.  A
    touch is in touch.h, the walk over a batch in walk.h, compiled once for each vector extension. */
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 
 #include <string.h>
 
 #include "runtime/reuse/far_touches.h"
-#include "runtime/reuse/pieces/pieces.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"

@@ -13,10 +13,10 @@
    distance of max_blocks or more is PM_BEYOND, exactly; first touches stay exact too.
 
    Sampled (sample = R > 1).  Only blocks whose hash is in the lowest R-th part of its range are
-   looked at; counts and distances are estimated from these (result.c).
+   looked at; counts and distances are estimated from these (reuse_result.c).
 
    Memory for each block touched: 4 bytes of slot, and 1 to 3 of stamps and tables; for a block that
-   is alone among 64 neighbours 256 bytes more, among 2^14 neighbours 2 KiB (analysis.h). */
+   is alone among 64 neighbours 256 bytes more, among 2^14 neighbours 2 KiB (reuse_state.h). */
 #ifndef PM_RUNTIME_REUSE_H
 #define PM_RUNTIME_REUSE_H
 
@@ -24,6 +24,7 @@
 
 #include "core/raw_file.h"
 #include "runtime/pmodel_handler.h"
+#include "runtime/reuse/pieces.h"
 
 struct pm_reuse;
 struct pm_touch_histogram;

@@ -5,7 +5,7 @@
    as reading both. */
 #include <string.h>
 
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 
 struct pm_reuse_rises {
     struct pm_touch_histogram *before; /* [n_groups] */

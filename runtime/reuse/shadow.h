@@ -7,7 +7,7 @@
 #ifndef PM_RUNTIME_REUSE_SHADOW_H
 #define PM_RUNTIME_REUSE_SHADOW_H
 
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 #include "runtime/system.h"
 
 /* The number of BLOCK's slot; that of page 0, whose slots are never written and say

@@ -1,4 +1,4 @@
-/* Time stamps of the blocks behind the front (analysis.h): how many are in use after one.
+/* Time stamps of the blocks behind the front (reuse_state.h): how many are in use after one.
 
    A stamp that is not given out yet is set already, in the bitmap and in all counts.  So giving
    one out costs nothing but the addition to `next`; taking one back clears a bit.  The rank of a
@@ -14,7 +14,7 @@
 
 #include <immintrin.h>
 
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 #include "runtime/system.h"
 
 /* Index i: lanes 0…i−1 of a vector of 32: &before_of_32[32 − i]; of 4 alike. */

@@ -1,4 +1,4 @@
-/* The walk over a batch of accesses (analysis.h).  Included once by each walk_*.c,
+/* The walk over a batch of accesses (reuse_state.h).  Included once by each walk_*.c,
    after a front (touch.h) and a definition of PM_REUSE_WALK, the name of the function made
    here. */
 #include "runtime/reuse/touch.h"

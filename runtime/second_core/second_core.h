@@ -8,7 +8,7 @@
    trace.  Different pieces, of one thread or of several, are analysed at the same time by whoever
    has a CPU for it, each in a stream of its own; what it leaves open, the first touch of each
    block, is resolved in the order of the pieces, by one at a time, the queue's owner
-   (reuse/pieces/).  So the results are those of the accesses in their order.
+   (reuse/pieces.h).  So the results are those of the accesses in their order.
    In order.  Where records are wanted one after the other (pm_analyser_takes_pieces says no; events
    are among them; measuring is off), the owner takes buffer by buffer.
 

@@ -13,14 +13,14 @@
    Not ours are what the program ignores or blocks, SIGKILL, and all signals of the first process of
    a PID namespace, which the kernel keeps from it by default. */
 #define _GNU_SOURCE
-#include "runtime/bounds/bounds.h"
+#include "runtime/shadow_loops/shadow_loops.h"
 #include "runtime/signals/private.h"
 
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#include "runtime/clock.h"
+#include "runtime/read_clock.h"
 #include "runtime/process.h"
 #include "runtime/system.h"
 

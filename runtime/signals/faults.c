@@ -17,7 +17,7 @@
 #include "core/base/base.h"
 #include "runtime/modules.h"
 #include "runtime/system.h"
-#include "runtime/text.h"
+#include "runtime/append_text.h"
 
 /* The range of moved code that has ADDRESS; NULL. */
 static const struct pm_probe_moved *moved_at(uint64_t address, const struct pm_loaded_module **in) {

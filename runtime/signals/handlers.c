@@ -6,7 +6,7 @@
    interrupted in turn nests one level deeper; one may be left by longjmp (longjmp.c).  Signals
    that the program leaves to their default action are those of default_actions.c. */
 #define _GNU_SOURCE
-#include "runtime/bounds/bounds.h"
+#include "runtime/shadow_loops/shadow_loops.h"
 #include "runtime/signals/private.h"
 
 #include <errno.h>

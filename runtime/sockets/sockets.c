@@ -17,12 +17,12 @@
 
 #include "core/probe_abi.h"
 #include "core/raw_file.h"
-#include "runtime/call_paths/call_paths.h"
+#include "runtime/call_site_tree.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
-#include "runtime/raw/raw.h"
+#include "runtime/raw_output/raw_output.h"
 #include "runtime/system.h"
-#include "runtime/text.h"
+#include "runtime/append_text.h"
 #include "runtime/threads.h"
 
 enum {

@@ -34,7 +34,7 @@
 
 #include "core/probe_abi.h"
 #include "core/raw_file.h"
-#include "runtime/clock.h"
+#include "runtime/read_clock.h"
 #include "runtime/events/events.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"

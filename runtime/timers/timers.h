@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/raw/raw.h"
+#include "runtime/raw_output/raw_output.h"
 
 struct pm_control_block;
 struct pm_thread;

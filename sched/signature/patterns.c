@@ -258,8 +258,7 @@ bool pm_parts_of_scopes(const struct pm_structure *structure, const struct pm_pr
     struct pm_scope_prediction *scopes = pm_alloc(structure->n_scopes, sizeof *scopes);
     struct pm_group_misses *groups = pm_alloc(structure->n_groups, sizeof *groups);
     pm_frequencies_make(structure, profile->edge_counts, &frequencies);
-    double **misses = pm_set_misses_of_levels(structure, profile, profile->histograms,
-                                              profile->n_histograms, signature->machine);
+    double **misses = pm_set_misses_of_levels(structure, profile, NULL, signature->machine);
     pm_count_misses(&frequencies, profile, misses, signature->machine, scopes, groups);
     pm_set_misses_free(misses, signature->machine->n_levels);
     struct pm_patterns *patterns = pm_patterns_of_scopes(&frequencies, profile, groups, signature);

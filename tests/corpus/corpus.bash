@@ -1,4 +1,4 @@
-# What tests/e2e/corpus.sh and bench/validate.sh share: builds the programs of this folder and the example
+# What tests/e2e/corpus.sh and bench/accuracy/validate.sh share: builds the programs of this folder and the example
 # applications with the plugin, and compares what is lifted with what the compiler said.
 # `. tests/corpus/corpus.bash`; TOP is the top of the sources, PATH has pmodel.
 # shellcheck shell=bash
@@ -7,7 +7,7 @@
 corpus_sources() {
     printf '%s\n' switches.c "$TOP"/tests/corpus/{jumps.c,loops.c,regions.c,exceptions.cc,fields.f90}
     if [ "${1-}" = all ]; then
-        # The kernels are built for one extent and one kernel at a time (bench/builds.sh).
+        # The kernels are built for one extent and one kernel at a time (bench/accuracy/builds.sh).
         ls "$TOP"/bench/apps/*/*.c "$TOP"/bench/apps/*/*.f90 | grep -v /kernels/
     fi
 }

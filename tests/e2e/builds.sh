@@ -1,7 +1,7 @@
 # `pmodel run --build`: a program that is built anew for each size, and what its builds share.
 . "$TOP/tests/lib.sh"
 
-cp "$TOP/tests/builds/fixed.c" "$TOP/tests/builds/fixed.f90" .
+cp "$TOP/tests/programs/fixed.c" "$TOP/tests/programs/fixed.f90" .
 flags=$(pmodel flags)
 build="gcc -O2 -g -fno-tree-vectorize $flags -DN={N} -o fixed fixed.c"
 
@@ -109,9 +109,9 @@ expect "JSON has the warning" dropped \
     "$(pmodel query --format json --cache 32K -P N=320 old.pmdb | jq -r '[.warnings[].kind] | map(select(. == "dropped"))[0]')"
 
 # Kernels whose loops are compiled otherwise for each size.
-BUILD=$PWD BUILDS_ONLY=both_at_once,jacobi_2d JOBS=2 bash "$TOP/bench/builds.sh" 2>/dev/null
+BUILD=$PWD BUILDS_ONLY=both_at_once,jacobi_2d JOBS=2 bash "$TOP/bench/accuracy/builds.sh" 2>/dev/null
 kernels() {
-    jq -r -L "$TOP/bench" "include \"builds\"; builds_figures | select(.name == \"$1\") | .value ${2-}" validate/builds.json
+    jq -r -L "$TOP/bench/accuracy" "include \"builds\"; builds_figures | select(.name == \"$1\") | .value ${2-}" validate/builds.json
 }
 expect "kernels' misses at twice the largest size are off by 3% at most" true "$(kernels builds_misses_worst '<= 0.03')"
 expect "none is far off without a word" 0 "$(kernels builds_silent)"
@@ -178,7 +178,7 @@ expect "interval ends of a validated size are without what its build does not ha
     "$(jq '.sizes[0].comparisons[] | select(.quantity == "accesses") |
         .predicted == .measured and .low == .high and .high == .measured' part.json)"
 
-expect_error "--build has no times" 2 'excludes --time' \
+expect_error "--build has no times" 2 'time and --build exclude each other' \
     pmodel run -o x.pmdb -P N=32 --time --build "$build" -- ./fixed
 expect_error "--build has no carriers" 2 'exclude each other' \
     pmodel run -o x.pmdb -P N=32 --carry --build "$build" -- ./fixed

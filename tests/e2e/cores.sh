@@ -1,6 +1,6 @@
 # Time on several cores: pmodel report of runs with threads, by counts that are known.
 . "$TOP/tests/lib.sh"
-cores=$TOP/bench/threads
+cores=$TOP/bench/apps/threads
 
 # built NAME: at -O1 a row of the triangle goes round once for each of its elements.
 built() {

@@ -7,7 +7,7 @@ read -ra marks < <(pmodel flags)
 
 # ---- what helps is known -----------------------------------------------------------------------------
 
-check "the program builds" gcc -O2 -g -fno-tree-vectorize "${marks[@]}" -o habits "$TOP/tests/explain/habits.c"
+check "the program builds" gcc -O2 -g -fno-tree-vectorize "${marks[@]}" -o habits "$TOP/tests/programs/habits.c"
 check "the program is measured" pmodel run -q -m r12000 --carry --bytes -o habits.pmdb -P T=1,2 -- ./habits '{T}'
 
 # suggests ROUTINE WORD: the first suggestion for the hottest loop of ROUTINE
@@ -16,7 +16,7 @@ suggests() {
     found=$(pmodel explain -m r12000 -P T=2 --format json habits.pmdb "$1" | jq -r '[.suggestions[].try] | join(", ")') &&
         echo "$1: $found" && [[ $found == "$2"* ]]
 }
-check "a loop after a loop over the same data: fuse" suggests "habits.c:$(grep -n "sum += a" "$TOP/tests/explain/habits.c" | awk -F: "{ print \$1 - 1 }")" fuse
+check "a loop after a loop over the same data: fuse" suggests "habits.c:$(grep -n "sum += a" "$TOP/tests/programs/habits.c" | awk -F: "{ print \$1 - 1 }")" fuse
 check "columns of rows: interchange" suggests by_columns/2 interchange
 check "one member of a structure: split it" suggests one_member split
 check "data picked in no order: sort" suggests picked/2 sort

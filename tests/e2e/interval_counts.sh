@@ -118,7 +118,7 @@ printf 'synchron*  # a pattern\nabsent\n' >names
 check "a file of which one name is called" pmodel run -q --no-memory --interval ./names -o x.pmdb -- ./steps
 expect_error "builds have other calls" 2 "build excludes --interval" \
     pmodel run -q --build true --interval synchronise -o y.pmdb -- ./steps
-expect_error "no reuse distances to attribute" 2 "interval-memory needs reuse distances" \
+expect_error "no reuse distances to attribute" 2 "interval-memory and --(no-memory|sample|shared) exclude each other" \
     pmodel run -q --no-memory --interval synchronise --interval-memory -o y.pmdb -- ./steps
 expect_error "export: a run without intervals" 2 "has no intervals" sh -c \
     "pmodel run -q --no-memory -o z.pmdb -- ./steps && pmodel export --intervals -s z.pmdb"
@@ -129,7 +129,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 OMPI_CC=gcc mpicc.openmpi -O2 -g -no-pie -march=x86-64-v2 -o cg_mpi "$TOP/bench/apps/cg_mpi/cg_mpi.c" -lm
 # Built for CPUs that valgrind knows.
 OMPI_FC=gfortran mpif90.openmpi -O2 -g -no-pie -march=x86-64-v2 -o sweep_mpi "$TOP/bench/apps/sweep_mpi/sweep_mpi.f90"
-. "$TOP/bench/parallel_intervals.bash"
+. "$TOP/bench/accuracy/parallel/parallel_intervals.bash"
 check_ranks() {
     compare_intervals "$TMP" "$@" >compared 2>differing
     check "MPI: $(basename "$3"): each interval of each rank has callgrind's counts" sh -c \

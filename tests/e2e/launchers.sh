@@ -2,7 +2,7 @@
 # for which shells in the background stand in. What is lost, left over, refused or damaged is a sentence, and the same
 # command goes on.
 . "$TOP/tests/lib.sh"
-. "$TOP/tests/launchers/launchers.bash"
+. "$TOP/tests/launchers.bash"
 
 build_once "ends sums" sums gcc -O1 -g -o sums "$TOP/tests/endings/sums.c" || exit
 # `work` uses no stack but for its return address, so that its reuse distances are the same in each run.
@@ -141,7 +141,7 @@ for shipped in "$BUILD"/share/pmodel/launchers/*.conf; do
     expect_error "$(basename "$shipped") is read" 2 'ended with status' \
         env PATH="$BUILD/bin:$PWD/only" pmodel run -q --launcher ./shipped.conf -o none.pmdb -P N=1 -- ./sums '{N}'
 done
-expect_error "runs with timers need the machine for themselves" 2 'exclude --time' \
+expect_error "runs with timers need the machine for themselves" 2 'time and -j exclude each other' \
     pmodel run -j 2 --time -o none.pmdb -P N=1 -- ./sums '{N}'
 check "none of these leaves anything" test ! -e none.pmdb -a ! -e none.pmdb.jobs
 

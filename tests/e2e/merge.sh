@@ -1,6 +1,6 @@
 # `pmodel merge`: runs of one program that were measured into several stores.
 . "$TOP/tests/lib.sh"
-. "$TOP/tests/launchers/launchers.bash"
+. "$TOP/tests/launchers.bash"
 
 # By which path `meet` is called first depends on N: numbers of call paths and intervals differ between stores.
 cat >paths.c <<'C'

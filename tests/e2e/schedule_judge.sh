@@ -1,19 +1,19 @@
-# What judges schedules of loops (bench/schedule.sh): which loops are chosen, its statistics, and llvm-mca asked about bytes.
+# What judges schedules of loops (bench/accuracy/machines/schedule.sh): which loops are chosen, its statistics, and llvm-mca asked about bytes.
 # shellcheck shell=bash
 . "$TOP/tests/lib.sh"
-# shellcheck source=bench/mca.bash
-. "$TOP/bench/mca.bash"
+# shellcheck source=bench/lib/mca.bash
+. "$TOP/bench/lib/mca.bash"
 
 # says NAME PROGRAM: a program of schedule.jq is true.
-says() { check "$1" jq -n -e -L "$TOP/bench" "include \"schedule\"; $2"; }
+says() { check "$1" jq -n -e -L "$TOP/bench/accuracy/machines" "include \"schedule\"; $2"; }
 
 says "hashes of 64 bits are taken modulo ten" '["ffffffffffffffff", "fffffffffffffffa", "0x1a", "0"] | map(modulo_ten) == [5, 0, 6, 0]'
 jq -n '[{file: "GSL", loops: [range(400) | {label: "f/\(.)", result: "ran", cycles: 10, cycles_low: 9.8, cycles_high: (if . % 4 == 0 then 11 else 10.2 end),
     hash: "0x\(. % 300 + 100)", instructions: 3, bytes: 2, code: "0000"}]}, {file: "heat", loops: [{label: "g/1", result: "calls", cycles: null}]}]' >alone.json
-check "narrow loops are chosen, each code once, the 150 smallest hashes" jq -e -L "$TOP/bench" 'include "schedule"; chosen | length == 150
+check "narrow loops are chosen, each code once, the 150 smallest hashes" jq -e -L "$TOP/bench/accuracy/machines" 'include "schedule"; chosen | length == 150
     and (map(.hash) | unique | length) == 150 and all(.[].number; . > 0) and (map(.hash) | max) < "0000000000000320"' alone.json
-check "a tenth of them, more or less, is apart" jq -e -L "$TOP/bench" 'include "schedule"; chosen | map(select(.apart)) | length > 5 and length < 30' alone.json
-check "a narrower interval of another run counts" jq -e -L "$TOP/bench" 'include "schedule";
+check "a tenth of them, more or less, is apart" jq -e -L "$TOP/bench/accuracy/machines" 'include "schedule"; chosen | map(select(.apart)) | length > 5 and length < 30' alone.json
+check "a narrower interval of another run counts" jq -e -L "$TOP/bench/accuracy/machines" 'include "schedule";
     [{file: "a", loops: [{key: "k", address: "1", result: "ran", cycles: 9, cycles_low: 5, cycles_high: 10}]}]
     | narrowed({file: "a", loops: [{key: "k", address: "1", result: "ran", cycles: 8, cycles_low: 7.9, cycles_high: 8.1}]})[0].loops[0].cycles == 8' alone.json
 says "a rank correlation is Spearman's, with ties" '([[1, 10], [2, 20], [3, 25], [4, 1000]] | rank_correlation) == 1

@@ -3,7 +3,7 @@
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/truth/tools.sh"
 
-# The same layout of memory in all runs.  Where the system does not let programs ask for that, unit/reuse_bundles
+# The same layout of memory in all runs.  Where the system does not let programs ask for that, unit/reuse_records
 # still compares random traces.
 if ! setarch -R true 2>/dev/null; then
     pass "this system always gives programs random addresses: nothing to compare"

@@ -1,4 +1,4 @@
-# How long ranks of MPI programs wait: the judge of bench/replay (bench/replay/mpi_times.c) finds what was planted, and so does
+# How long ranks of MPI programs wait: the judge of bench/accuracy/parallel (bench/accuracy/parallel/mpi_times.c) finds what was planted, and so does
 # `pmodel run --time`, by itself.
 . "$TOP/tests/lib.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
 }
 C
 mpicc.openmpi -O2 -g -o planted planted.c
-mpicc.openmpi -O2 -shared -fPIC -o mpi_times.so "$TOP"/bench/replay/{mpi_times,waiting}.c
+mpicc.openmpi -O2 -shared -fPIC -o mpi_times.so "$TOP"/bench/accuracy/parallel/{mpi_times,waiting}.c
 
 # waits MEETING LATE RANK...: those ranks wait some 60 ms, and the others do not.
 waits() {

@@ -27,7 +27,7 @@ static void fuzz_raw(const uint8_t *data, size_t size) {
     fuzz_demand(!raw || (pm_raw_signal(raw) != 0) == ((raw->flags & PM_RAW_CUT_OFF) != 0),
                 "a raw file is cut off by no signal, or names one that did not end it");
     for (size_t i = 0; raw && i < raw->n_histograms; i++)
-        fuzz_demand(pm_histogram_misses(&raw->histograms[i].histogram, 100.5) >= 0,
+        fuzz_demand(pm_fully_associative_misses(&raw->histograms[i].histogram, 100.5) >= 0,
                     "a raw histogram has misses that are not a count");
     for (size_t i = 0; raw && i < raw->n_carried; i++)
         fuzz_demand(raw->carried[i].by.source_module < raw->n_modules &&
@@ -56,7 +56,7 @@ static void fuzz_store_run(struct pm_store *store, const struct pm_parameters *s
     pm_communication_free(pm_store_communication(store, size, &err));
     struct pm_profile *profile = pm_store_profile(store, size, &err);
     for (size_t i = 0; profile && i < profile->n_histograms; i++)
-        pm_histogram_misses(&profile->histograms[i].histogram, 512);
+        pm_fully_associative_misses(&profile->histograms[i].histogram, 512);
     if (profile)
         pm_profile_free(profile);
     if (pm_store_run_facts(store, size, &facts, &err)) {
@@ -191,7 +191,8 @@ static void fuzz_histogram(const uint8_t *data, size_t size) {
     fuzz_demand(ok || err.text[0], "a histogram was refused without a sentence");
     if (!ok)
         return;
-    fuzz_demand(pm_histogram_misses(&histogram, 8) <= pm_histogram_accesses(&histogram) * 1.000001,
+    fuzz_demand(pm_fully_associative_misses(&histogram, 8) <=
+                    pm_histogram_accesses(&histogram) * 1.000001,
                 "a histogram has more misses than accesses");
     struct pm_histogram sum = {.block_bytes = histogram.block_bytes}, again;
     pm_histogram_add(&sum, &histogram);
@@ -218,7 +219,7 @@ static void fuzz_carried(const uint8_t *data, size_t size) {
     if (!ok)
         return;
     for (size_t i = 0; i < group.n_patterns; i++)
-        fuzz_demand(pm_histogram_misses(&group.patterns[i].histogram, 8) >= 0,
+        fuzz_demand(pm_fully_associative_misses(&group.patterns[i].histogram, 8) >= 0,
                     "a reuse pattern has misses that are not a count");
     void *bytes;
     pm_group_patterns_encode(&group, &bytes, &n_bytes);

@@ -2,8 +2,8 @@
 # the end that of a plain run. Ranks of an MPI program are on both nodes.
 # time limit: 300 s
 . "$TOP/tests/lib.sh"
-. "$TOP/tests/launchers/launchers.bash"
-. "$TOP/tests/launchers/cluster.bash"
+. "$TOP/tests/launchers.bash"
+. "$TOP/tests/cluster.bash"
 
 check "munged, slurmctld and two slurmd start" start_cluster || exit
 gcc -O2 -g -fno-inline $(pmodel flags) -o heat "$TOP/bench/apps/heat/heat.c" -lm

@@ -5,7 +5,7 @@ choice=("$(command -v bash)" "$(command -v git)" "$(command -v perl)" /usr/lib/x
     /usr/lib/x86_64-linux-gnu/libstdc++.so.6 /usr/lib/x86_64-linux-gnu/libm.so.6
     "$(gcc-12 -print-prog-name=cc1)" "$(gfortran-12 -print-prog-name=f951)"
     "$(gcc-12 -print-file-name=libgfortran.so)" "$(gcc-12 -print-file-name=crti.o)")
-check "no file of the choice fails, hangs or takes more than 1 GiB" bash "$TOP/bench/sweep.sh" "${choice[@]}"
+check "no file of the choice fails, hangs or takes more than 1 GiB" bash "$TOP/bench/accuracy/counts/sweep.sh" "${choice[@]}"
 
 # A static executable cannot be instrumented, but looked at.
 echo 'int main(void) { return 0; }' >static.c

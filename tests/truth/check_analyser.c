@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 #include "tests/truth/touches.h"
 
 static void histogram_of_analyser(const struct pm_touch_histogram *of_group, uint64_t block_bytes,

@@ -50,7 +50,7 @@ static struct pm_profile *predict(const struct pm_structure *structure,
 static double misses(const struct pm_profile *profile, double cache_blocks) {
     double sum = 0;
     for (size_t h = 0; h < profile->n_histograms; h++)
-        sum += pm_histogram_misses(&profile->histograms[h].histogram, cache_blocks);
+        sum += pm_fully_associative_misses(&profile->histograms[h].histogram, cache_blocks);
     return sum;
 }
 

@@ -108,7 +108,8 @@ static struct pm_profile *predict(const struct pm_structure *structure, int expo
 
 static double hit_ratio(const struct pm_profile *profile, double cache_blocks) {
     const struct pm_histogram *histogram = &profile->histograms[GATHER].histogram;
-    return 1 - pm_histogram_misses(histogram, cache_blocks) / pm_histogram_accesses(histogram);
+    return 1 -
+           pm_fully_associative_misses(histogram, cache_blocks) / pm_histogram_accesses(histogram);
 }
 
 /* Every cache's misses within WITHIN of those of a run at sixteen times the largest size. */

@@ -161,7 +161,7 @@ static void loops_that_share_misses_unevenly_have_the_right_sum(void **state) {
         assert_non_null(predicted);
         double misses = 0;
         for (size_t h = 0; h < predicted->n_histograms; h++)
-            misses += pm_histogram_misses(&predicted->histograms[h].histogram, 64) -
+            misses += pm_fully_associative_misses(&predicted->histograms[h].histogram, 64) -
                       5 * larger[i] * larger[i];
         if (fabs(misses / long_reuses(larger[i]) - 1) > 0.02)
             fail_msg("N=%g: %g misses instead of %g", larger[i], misses, long_reuses(larger[i]));
@@ -224,7 +224,7 @@ static double missing_far_out(const struct pm_structure *structure,
     for (size_t h = 0; h < predicted->n_histograms; h++) {
         const struct pm_histogram *histogram = &predicted->histograms[h].histogram;
         if (histogram->block_bytes == 4096)
-            misses += pm_histogram_misses(histogram, page_distance(256) + pages_more) -
+            misses += pm_fully_associative_misses(histogram, page_distance(256) + pages_more) -
                       histogram->cold_loads - histogram->cold_stores;
     }
     pm_profile_free(predicted);

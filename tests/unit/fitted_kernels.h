@@ -61,7 +61,7 @@ static struct pm_profile *predict(const struct fitted *f, double n) {
 static double all_misses(const struct pm_profile *profile, double cache_blocks) {
     double sum = 0;
     for (size_t h = 0; h < profile->n_histograms; h++)
-        sum += pm_histogram_misses(&profile->histograms[h].histogram, cache_blocks);
+        sum += pm_fully_associative_misses(&profile->histograms[h].histogram, cache_blocks);
     return sum;
 }
 

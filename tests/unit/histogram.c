@@ -41,24 +41,24 @@ static void accesses_are_cold_ones_and_all_bins(void **state) {
 static void misses_are_distances_from_the_cache_size_on(void **state) {
     (void)state;
     struct pm_histogram histogram = make(5, 6, example, N_EXAMPLE);
-    assert_true(pm_histogram_misses(&histogram, 0) == 214);
-    assert_true(pm_histogram_misses(&histogram, 1) == 64);
-    assert_true(pm_histogram_misses(&histogram, 7) == 64);
-    assert_true(pm_histogram_misses(&histogram, 8) == 54);
-    assert_true(pm_histogram_misses(&histogram, 1000) == 14);
-    assert_true(pm_histogram_misses(&histogram, 1001) == 11);
-    assert_true(pm_histogram_misses(&histogram, INFINITY) == 11);
+    assert_true(pm_fully_associative_misses(&histogram, 0) == 214);
+    assert_true(pm_fully_associative_misses(&histogram, 1) == 64);
+    assert_true(pm_fully_associative_misses(&histogram, 7) == 64);
+    assert_true(pm_fully_associative_misses(&histogram, 8) == 54);
+    assert_true(pm_fully_associative_misses(&histogram, 1000) == 14);
+    assert_true(pm_fully_associative_misses(&histogram, 1001) == 11);
+    assert_true(pm_fully_associative_misses(&histogram, INFINITY) == 11);
     pm_histogram_free(&histogram);
 }
 
 static void a_bin_that_the_cache_size_cuts_is_evenly_spread(void **state) {
     (void)state;
     struct pm_histogram histogram = make(0, 0, &example[2], 1);
-    assert_true(pm_histogram_misses(&histogram, 100) == 40);
-    assert_float_equal(pm_histogram_misses(&histogram, 101), 36, 1e-12);
-    assert_float_equal(pm_histogram_misses(&histogram, 105), 20, 1e-12);
-    assert_float_equal(pm_histogram_misses(&histogram, 109), 4, 1e-12);
-    assert_true(pm_histogram_misses(&histogram, 110) == 0);
+    assert_true(pm_fully_associative_misses(&histogram, 100) == 40);
+    assert_float_equal(pm_fully_associative_misses(&histogram, 101), 36, 1e-12);
+    assert_float_equal(pm_fully_associative_misses(&histogram, 105), 20, 1e-12);
+    assert_float_equal(pm_fully_associative_misses(&histogram, 109), 4, 1e-12);
+    assert_true(pm_fully_associative_misses(&histogram, 110) == 0);
     pm_histogram_free(&histogram);
 }
 
@@ -152,7 +152,7 @@ static void what_is_beyond_a_bound_counts_and_misses(void **state) {
     histogram.beyond_loads = 30;
     histogram.beyond_stores = 4;
     assert_true(pm_histogram_accesses(&histogram) == 214 + 34);
-    assert_true(pm_histogram_misses(&histogram, 1001) == 11 + 34);
+    assert_true(pm_fully_associative_misses(&histogram, 1001) == 11 + 34);
     pm_histogram_free(&histogram);
 }
 

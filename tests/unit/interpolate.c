@@ -56,8 +56,8 @@ static void what_is_walked_over_from_end_to_end_is_exact(void **state) {
             assert_true(made.cold_loads == true_one.cold_loads);
             for (double cache = bytes / 16; cache <= 4 * bytes; cache *= 2) {
                 double blocks = cache / (double)sizes[t];
-                assert_true(pm_histogram_misses(&made, blocks) ==
-                            pm_histogram_misses(&true_one, blocks));
+                assert_true(pm_fully_associative_misses(&made, blocks) ==
+                            pm_fully_associative_misses(&true_one, blocks));
             }
             pm_histogram_free(&from);
             pm_histogram_free(&made);
@@ -96,7 +96,7 @@ static void misses_scale_with_the_block_size(void **state) {
         assert_true(fabs(loads_of(&made) - loads_of(&from)) < 1e-9 * accesses);
         double last = INFINITY;
         for (double blocks = 0; blocks < 3000; blocks += 1 + floor(blocks / 7)) {
-            double misses = pm_histogram_misses(&made, blocks);
+            double misses = pm_fully_associative_misses(&made, blocks);
             assert_true(misses <= last && misses <= accesses * (1 + 1e-9));
             last = misses;
         }
@@ -105,8 +105,8 @@ static void misses_scale_with_the_block_size(void **state) {
                 from.bins[i].low * share; /* a capacity of whole blocks at a bin's border */
             if (low != floor(low) || low < 1)
                 continue;
-            double wanted = pm_histogram_misses(&from, from.bins[i].low) * share;
-            assert_true(fabs(pm_histogram_misses(&made, low) - wanted) <= 1e-9 * accesses);
+            double wanted = pm_fully_associative_misses(&from, from.bins[i].low) * share;
+            assert_true(fabs(pm_fully_associative_misses(&made, low) - wanted) <= 1e-9 * accesses);
         }
         pm_histogram_free(&from);
         pm_histogram_free(&made);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "runtime/intervals/private.h"
+#include "runtime/thread_intervals/private.h"
 #include "runtime/modules.h"
 #include "runtime/reuse/reuse.h"
 #include "tests/unit/rounds.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "runtime/modules.h"
-#include "runtime/profile/state.h"
+#include "runtime/profiler/profiler_state.h"
 #include "tests/truth/caches.h"
 #include "tests/unit/lru_stack.h"
 

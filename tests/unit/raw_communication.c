@@ -12,7 +12,7 @@
 
 #include "core/mpi_operations/mpi_operations.h"
 #include "measure/raw/raw.h"
-#include "runtime/raw/raw.h"
+#include "runtime/raw_output/raw_output.h"
 
 /* What a test changes of the usual file. */
 struct content {

@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 #include "measure/raw/raw.h"
-#include "runtime/raw/raw.h"
+#include "runtime/raw_output/raw_output.h"
 
 /* ---- a small file ---------------------------------------------------------------------------- */
 

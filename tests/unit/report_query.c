@@ -224,7 +224,8 @@ static void the_largest_size_is_written(void **state) {
     beyond->found = PM_QUERY_BEYOND;
     assert_written(
         &query.report,
-        "heat: largest N for a hit ratio, looked for from N=24 to 1024   measured up to N=64\n"
+        "heat: largest N for a hit ratio of fully associative LRU caches, looked for from N=24 to "
+        "1024   measured up to N=64\n"
         " CACHE    WANTED %  LARGEST N  80% BETWEEN  HIT % THERE  FROM\n"
         " 512 KiB        95        226    220…>1024        95.00  models, error 0.6%, extrapolated "
         "3.5x\n"
@@ -280,7 +281,8 @@ static void what_fits_is_written(void **state) {
     pm_parameters_set(&query.report.fixed, "M", 3, NULL);
     assert_written(
         &query.report,
-        "heat: largest N at which reuses still hit on box, looked for from N=24 to 1024, at M=3   "
+        "heat: largest N at which reuses still hit in fully associative LRU caches on box, looked "
+        "for from N=24 to 1024, at M=3   "
         "measured "
         "up to N=64\n"
         " LOOP  SOURCE  LEVEL  N UP TO   ALL…SOME  % OF ACCESSES  BLOCKS BETWEEN       DATA\n"

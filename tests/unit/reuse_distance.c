@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/rounds.h"
 #include "runtime/modules.h"

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/reuse_state.h"
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/rounds.h"
 #include "runtime/modules.h"

@@ -10,7 +10,7 @@
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/nest_example.h"
 
-enum { BLOCK = 64, N_LRU = 6, N_CACHES = 11, N_SEEDS = 3 };
+enum { BLOCK = 64, N_LRU = 6, N_CACHES = 11, N_SEEDS = 3, N_LEVELS = 8 };
 
 /* Calls VISIT for every access of NEST. */
 static void nest_accesses(const struct nest *nest,
@@ -57,16 +57,20 @@ struct simulation {
 };
 enum { MOST_DISTANCE = 1 << 14 };
 
-static void touch(void *context, uint32_t group, uint64_t address) {
+static void touch_stack(void *context, uint32_t group, uint64_t address) {
     struct simulation *simulation = context;
-    uint64_t block = address / BLOCK;
-    int64_t distance = stack_touch(&simulation->stack, block);
+    int64_t distance = stack_touch(&simulation->stack, address / BLOCK);
     if (distance == COLD)
         simulation->cold[group]++;
     else {
         assert_true(distance < MOST_DISTANCE);
         simulation->distances[group][distance]++;
     }
+}
+
+static void touch(void *context, uint32_t group, uint64_t address) {
+    struct simulation *simulation = context;
+    touch_stack(context, group, address);
     for (int c = 0; c < N_CACHES; c++)
         for (int seed = 0; seed < N_SEEDS; seed++)
             caches_access(simulation->caches[c][seed], address, 1, false);
@@ -146,8 +150,7 @@ static struct comparison compare_accesses(const struct nest *nest, bool with_str
                                   .ways = organisations[c].ways,
                                   .replacement = organisations[c].replacement,
                                   .indexed = organisations[c].indexed};
-    double **misses = pm_set_misses(structure, profile, profile->histograms, profile->n_histograms,
-                                    caches, N_CACHES);
+    double **misses = pm_set_misses(structure, profile, NULL, caches, N_CACHES);
     for (int c = 0; c < N_CACHES; c++) {
         result.simulated[c] = finish(simulation, c);
         for (size_t h = 0; h < profile->n_histograms; h++)
@@ -375,7 +378,7 @@ static void code_takes_room_in_a_unified_cache(void **state) {
         for (uint32_t ways = 0; ways <= 8; ways += 8) {
             struct pm_set_cache cache = {
                 .block_bytes = BLOCK, .blocks = 64, .ways = ways, .unified = unified};
-            double **misses = pm_set_misses(structure, profile, profile->histograms, 1, &cache, 1);
+            double **misses = pm_set_misses(structure, profile, NULL, &cache, 1);
             if (fabs(misses[0][0] - (unified ? 4800 : 48)) > 1)
                 fail_msg("%u ways, unified %d: %g misses", ways, unified, misses[0][0]);
             pm_set_misses_free(misses, 1);
@@ -384,6 +387,75 @@ static void code_takes_room_in_a_unified_cache(void **state) {
     pm_structure_free(structure);
     free(simulation->distances[0]);
     free(simulation);
+}
+
+/* ---- the same answer, whatever else is asked ---------------------------------------------------
+ */
+
+/* NEST's profile with the distances of its accesses: SHARE of each count, distances SHIFTed. */
+static struct pm_profile *profile_with(const struct pm_structure *structure,
+                                       const struct nest *nest, double share, double shift) {
+    struct pm_profile *profile = nest_profile(structure, nest);
+    struct simulation *simulation = pm_alloc(1, sizeof *simulation);
+    for (uint32_t g = 0; g < nest->n_references; g++)
+        simulation->distances[g] = pm_alloc(MOST_DISTANCE, sizeof(uint64_t));
+    nest_accesses(nest, touch_stack, simulation);
+    profile->histograms = pm_alloc(nest->n_references, sizeof *profile->histograms);
+    for (uint32_t g = 0; g < nest->n_references; g++) {
+        add_histogram(profile, simulation, g);
+        struct pm_histogram *histogram = &profile->histograms[g].histogram;
+        for (size_t b = 0; b < histogram->n_bins; b++) {
+            struct pm_bin *bin = &histogram->bins[b];
+            bin->loads *= share;
+            bin->low = bin->mean = bin->high = bin->low * shift;
+        }
+        free(simulation->distances[g]);
+    }
+    free(simulation->stack.blocks);
+    free(simulation);
+    return profile;
+}
+
+/* Levels of each policy, some of which have only a part of what their sets would hold: as much as
+   one of several cores gets. */
+static void misses_are_the_same_whether_ends_are_asked_for_or_not(void **state) {
+    (void)state;
+    const struct nest nests[] = {
+        {2, {20, 96 * 8}, 1, {{4096, {0, 8}}}},
+        {2, {100, 256}, 2, {{4096, {0, 8}}, {1 << 20, {2048, 8}}}},
+        {3, {4, 8, 40}, 1, {{4096, {0, 8, 64 * BLOCK}}}},
+        {3,
+         {30, 30, 30},
+         3,
+         {{1 << 20, {240, 8, 0}}, {1 << 21, {240, 0, 8}}, {1 << 22, {0, 8, 240}}}}};
+    struct pm_level levels[N_LEVELS];
+    struct pm_machine machine = {.levels = levels};
+    for (size_t i = 0; i < N_LEVELS; i++)
+        levels[machine.n_levels++] = (struct pm_level){.block_bytes = BLOCK,
+                                                       .size_bytes = BLOCK * (i % 2 ? 64 : 43),
+                                                       .associativity = i < 4 ? 8 : 0,
+                                                       .replacement = (enum pm_replacement)(i % 4),
+                                                       .unified = i == 6};
+    for (size_t k = 0; k < sizeof nests / sizeof *nests; k++) {
+        struct pm_structure *structure = nest_structure(&nests[k]);
+        struct pm_profile *profile = profile_with(structure, &nests[k], 1, 1),
+                          *ends[2] = {profile_with(structure, &nests[k], 0.9, 0.95),
+                                      profile_with(structure, &nests[k], 1.1, 1.2)};
+        double **alone = pm_set_misses_of_levels(structure, profile, NULL, &machine),
+               **with_ends = pm_set_misses_of_levels(structure, profile, ends, &machine);
+        for (size_t l = 0; l < machine.n_levels; l++)
+            for (size_t h = 0; h < profile->n_histograms; h++)
+                if (alone[l][h] != with_ends[l][h])
+                    fail_msg("nest %zu, level %zu, %s: %.17g misses, with ends %.17g", k, l,
+                             pm_replacement_word(levels[l].replacement), alone[l][h],
+                             with_ends[l][h]);
+        pm_set_misses_free(alone, machine.n_levels);
+        pm_set_misses_free(with_ends, machine.n_levels);
+        pm_profile_free(profile);
+        pm_profile_free(ends[0]);
+        pm_profile_free(ends[1]);
+        pm_structure_free(structure);
+    }
 }
 
 static void without_strides_caches_are_fully_associative(void **state) {
@@ -431,6 +503,7 @@ int main(void) {
         cmocka_unit_test(a_stream_takes_what_is_used_all_the_time),
         cmocka_unit_test(products_miss_by_their_policy),
         cmocka_unit_test(code_takes_room_in_a_unified_cache),
+        cmocka_unit_test(misses_are_the_same_whether_ends_are_asked_for_or_not),
         cmocka_unit_test(without_strides_caches_are_fully_associative),
         cmocka_unit_test(misses_are_between_first_touches_and_accesses),
     };

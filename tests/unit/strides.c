@@ -1,4 +1,4 @@
-/* What the runtime finds of the strides of references (runtime/strides/) is what the loops that
+/* What the runtime finds of the strides of references (runtime/analyser/) is what the loops that
    made the addresses have: nests, arrays without gaps, numbers without an order, bundles; and as
    much of a long run is looked at as is said. */
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 #include "core/probe_abi.h"
 #include "runtime/modules.h"
-#include "runtime/strides/strides.h"
+#include "runtime/analyser/run_strides.h"
 
 enum { N_REFERENCES = 8, STREAM = 3, BASE = 1 << 20 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "runtime/communication/sequence.h"
+#include "runtime/mpi_events/sequence.h"
 
 struct plain {
     PM_ARRAY(uint32_t, numbers);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "core/access.h"
-#include "runtime/reuse/write_backs/write_backs.h"
+#include "runtime/reuse/dirty_distances/dirty_distances.h"
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/rounds.h"
 #include "runtime/modules.h"

@@ -6,8 +6,8 @@
    register (or moving the stack pointer) gives the same value with another offset.  A pc-relative
    operand of a program needs no address at all. A reference of another kind, which has a record of
    its own, ends a bundle, and so does what would make it too large: more addresses than a record
-   has, or more places than the runtime's front holds blocks (runtime/reuse/bundles/bundles.h),
-   which are counted in units of 64 bytes.
+   has, or more places than the runtime's front holds blocks
+   (runtime/reuse/address_records/address_records.h), which are counted in units of 64 bytes.
 
    Source: the records of a 7-point stencil shrink from 128 to 48 bytes, of code that works on its
    stack to a quarter and less. */

@@ -39,12 +39,10 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
                        const struct pm_machine *machine, struct pm_loop_groups *groups) {
     size_t n = profile->n_histograms;
     struct pm_set_cache *caches = pm_set_caches_of(machine);
-    double **in_sets =
-        pm_set_misses(structure, profile, profile->histograms, n, caches, machine->n_levels);
+    double **in_sets = pm_set_misses(structure, profile, NULL, caches, machine->n_levels);
     for (size_t l = 0; l < machine->n_levels; l++)
         caches[l].ways = 0;
-    double **anywhere =
-        pm_set_misses(structure, profile, profile->histograms, n, caches, machine->n_levels);
+    double **anywhere = pm_set_misses(structure, profile, NULL, caches, machine->n_levels);
     for (size_t i = 0; i < n; i++) {
         const struct pm_histogram *histogram = &profile->histograms[i].histogram;
         struct pm_loop_group *group = group_of(groups, profile->histograms[i].group);

@@ -110,8 +110,7 @@ static void share_block(const struct sharing *s, uint32_t block, double cycles) 
 
 static void count_misses(struct sharing *s, const struct pm_profile *profile,
                          const struct pm_machine *machine) {
-    double **misses = pm_set_misses_of_levels(s->structure, profile, profile->histograms,
-                                              profile->n_histograms, machine);
+    double **misses = pm_set_misses_of_levels(s->structure, profile, NULL, machine);
     for (size_t i = 0; i < profile->n_histograms; i++)
         for (size_t l = 0; l < machine->n_levels; l++) {
             uint32_t group = profile->histograms[i].group;

@@ -1,10 +1,9 @@
 /* The begin and the end of analyses of larger blocks, and the touches that are counted by their
-   number only; see larger.h and state.h.  The walk over far touches is in walk.h, compiled once for
-   each vector extension. */
+   number only; see larger.h and reuse_state.h.  The walk over far touches is in larger_walk.h,
+   compiled once for each vector extension. */
 #include <string.h>
 
 #include "runtime/reuse/larger_size.h"
-#include "runtime/reuse/pieces/pieces.h"
 #include "runtime/system.h"
 
 /* ---- touches that do not begin a larger block -------------------------------------------------

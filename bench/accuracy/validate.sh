@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# `make validate`: how far off are predictions?  Each program of bench/apps/sizes.conf is measured at
+# small sizes, and what the models of these predict for twice and four times the largest is compared
+# with a measured run.  Cachegrind, which is not ours, counts the misses of one size as well.
+#
+# It calls irregular.sh, builds.sh and, by folder, counts/, machines/, time/ and parallel/ what bench/README.md lists.
+#
+# Writes $BUILD/validation.json (figures and whether they hold) and docs/validation.md (tables); with
+# ONLY=name,… the page is $BUILD/validation.md, because it is a part.  REUSE=1 takes the measurements
+# of the last time, where the program is the same: for work on the models alone.  JOBS: programs at
+# a time.  $BUILD/validate/seconds: how long each part took.
+# shellcheck source=bench/lib/bench.bash
+. "$(dirname "$0")/../lib/bench.bash"
+in_folder validate
+blocks=64,4096
+time_limit=${TIME_LIMIT:-300} # seconds; a larger size that needs more is left out, and named
+l1=32768,8,64                 # size, ways, line: cachegrind's first level
+last_level=1048576,16,64
+
+# cachegrind_misses WAYS COMMAND...: {"refs": data accesses, "misses": of D1} of the code that stands in
+# the program's own source file; libraries share the cache, but are not counted.
+cachegrind_misses() {
+    local ways=$1
+    shift
+    timeout "$((4 * time_limit))" valgrind --tool=cachegrind --cache-sim=yes --I1="$l1" \
+        --D1="32768,$ways,64" --LL="$last_level" --cachegrind-out-file=cachegrind.out "$@" \
+        >/dev/null 2>&1 || return 1
+    awk -v apps="$apps/" '
+        /^events: / { for (i = 2; i <= NF; i++) column[$i] = i }
+        /^fl=/ { own = index($0, apps) > 0 }
+        /^[0-9]/ && own {
+            refs += $column["Dr"] + $column["Dw"]
+            misses += $column["D1mr"] + $column["D1mw"]
+        }
+        END { if (!refs) exit 1; printf "{\"refs\": %.0f, \"misses\": %.0f}", refs, misses }' cachegrind.out
+}
+
+# The misses of one size by cachegrind: 8 ways as processors have, and one set of 512 ways, which is
+# what pmodel models.  null where it did not end in time.
+against_cachegrind() {
+    local name=$1 size=$2 arguments eight full
+    arguments=$(size_value "$name" fit.run)
+    # shellcheck disable=SC2086 # the arguments are words
+    eight=$(cachegrind_misses 8 "./$name" ${arguments//\{N\}/$size}) || eight=null
+    # shellcheck disable=SC2086
+    full=$(cachegrind_misses 512 "./$name" ${arguments//\{N\}/$size}) || full=null
+    printf '{"size": %s, "ways_8": %s, "ways_512": %s}\n' "$size" "$eight" "$full"
+}
+
+# Everything about one program, in its folder; the result is NAME.json.
+validate_program() {
+    local name=$1 fit predict arguments largest
+    mkdir -p "$folder/$name"
+    cd "$folder/$name"
+    fit=$(size_value "$name" fit)
+    predict=$(size_value "$name" predict)
+    mapfile -t arguments < <(program_arguments "$name" fit)
+    # shellcheck disable=SC2046 # the flags are words
+    build_program "$name" new $(pmodel flags)
+    printf '%s\n' "$blocks" "$fit" "$predict" "${arguments[@]}" >settings
+    if [ -z "${REUSE-}" ] || ! cmp -s new "$name" || ! cmp -s settings measured.settings; then
+        rm -f models.pmdb measured.pmdb cachegrind.json
+    fi
+    mv new "$name"
+    mv settings measured.settings
+    say "$name: measure at N = $fit"
+    pmodel run -q -o models.pmdb --block "$blocks" -P "N=${fit// /,}" -- "./$name" "${arguments[@]}" >run.out
+    pmodel fit --format json models.pmdb >fit.json
+    say "$name: predict and measure at N = $predict"
+    pmodel validate -q -s models.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
+        --format json -P "N=${predict// /,}" -- "./$name" "${arguments[@]}" >validation.json 2>errors ||
+        say "$name: $(tail -1 errors)"
+    # The same runs by the paper's own partition; nothing is measured again.
+    cp models.pmdb literal.pmdb
+    pmodel fit --partition sigmetrics literal.pmdb >/dev/null
+    pmodel validate -q -s literal.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
+        --format json -P "N=${predict// /,}" -- "./$name" "${arguments[@]}" >literal.json 2>errors ||
+        say "$name: $(tail -1 errors)"
+    largest=${fit##* }
+    if [ ! -s cachegrind.json ]; then
+        say "$name: count by cachegrind at N = $((2 * largest))"
+        against_cachegrind "$name" "$((2 * largest))" >cachegrind.json
+    fi
+    jq --arg name "$name" --arg fit "$fit" --arg run "$(size_value "$name" fit.run)" \
+        --argjson twice "$((2 * largest))" --slurpfile fitted fit.json --slurpfile cachegrind cachegrind.json \
+        --slurpfile literal literal.json \
+        '{name: $name, fit: $fit, run: $run, twice: $twice, fitted: $fitted[0].summary,
+          cachegrind: $cachegrind[0], literal: $literal[0].sizes, sizes: .sizes}' validation.json >"$folder/$name.json"
+    say "$name: done"
+}
+
+names=$(program_names)
+rm -f "$folder"/*.json
+started=$SECONDS
+running=0
+for name in $names; do
+    if [ "$running" -ge "${JOBS:-$(nproc)}" ]; then
+        wait -n || true
+        running=$((running - 1))
+    fi
+    validate_program "$name" &
+    running=$((running + 1))
+done
+wait
+results=()
+for name in $names; do
+    [ -s "$folder/$name.json" ] || die "$name could not be validated (the messages above say why)"
+    results+=("$folder/$name.json")
+done
+jq -s -L "$here" 'include "validation"; figures' "${results[@]}" >"$folder/figures.json"
+# Random accesses; ONLY names programs, and this is one more.
+echo '[]' >"$folder/irregular.json"
+[ -n "${ONLY-}" ] || bash "$here/irregular.sh"
+jq -L "$here" 'include "irregular"; irregular_figures' "$folder/irregular.json" >"$folder/irregular_figures.json"
+jq -r -L "$here" 'include "irregular"; irregular_section' "$folder/irregular.json" >"$folder/irregular.md"
+# The other parts; ONLY names programs, and these are about more.
+echo '[]' >"$folder/lifting_figures.json"
+echo '[]' >"$folder/builds.json"
+judged=(misses policies machines loops_alone probe bound profile time schedule parallel replay peaks)
+for name in "${judged[@]}"; do echo '[]' >"$BUILD/${name}_figures.json"; done
+echo "$((SECONDS - started)) validate" >"$folder/seconds"
+if [ -z "${ONLY-}" ]; then
+    for part in counts/{lifting,associativity,misses,policies} machines/{machines,loops_alone,probe} time/bound counts/profile \
+        time/time machines/schedule parallel/{parallel,replay} time/peaks builds; do
+        began=$SECONDS
+        bash "$here/$part.sh"
+        echo "$((SECONDS - began)) $part" >>"$folder/seconds"
+    done
+fi
+jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.json" >"$folder/builds_figures.json"
+judged=("${judged[@]/#/$BUILD/}")
+jq -s add "$folder"/{figures,irregular_figures,builds_figures,lifting_figures}.json "${judged[@]/%/_figures.json}" >"$BUILD/validation.json"
+page=$(page_of validation)
+jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$folder/figures.json" \
+    --rawfile irregular "$folder/irregular.md" \
+    --slurpfile builds "$folder/builds.json" --slurpfile builds_figures "$folder/builds_figures.json" \
+    --slurpfile irregular_figures "$folder/irregular_figures.json" \
+    'include "validation"; page($cpu; $figures[0] + $irregular_figures[0] + $builds_figures[0]; $irregular; $builds[0])' "${results[@]}" | wrap >"$page"
+say "$((SECONDS - started)) s; figures in $BUILD/validation.json, tables in $page"
+jq -r '.[] | [.name, (.value * 1e5 | round / 1e5), (.target | if type == "array" then map(tostring) | join("..") else . end), if .holds then "holds" else "does not hold" end] | @tsv' \
+    "$BUILD/validation.json" | column -t -s "$(printf '\t')"

@@ -1,0 +1,33 @@
+/* Reuse distances of whole bundles (core/probe_abi.h) at once, of one thread for one block size.
+
+   A bundle is a run of a basic block's references; a record of one has only the addresses that
+   differ by more than a constant.  Which blocks an execution touches, in which order, and at which
+   distance it touches one again, depends on where in their blocks these addresses lie: it is
+   computed once for each such case, and later executions of it only count how often that was.  The
+   histograms equal those of the accesses one by one; nothing is rounded or left out.  How:
+   record_state.h.
+ */
+#ifndef PM_RUNTIME_REUSE_BUNDLES_H
+#define PM_RUNTIME_REUSE_BUNDLES_H
+
+#include <stdint.h>
+
+struct pm_bundle_reuse;
+struct pm_reuse;
+
+/* The analysis of bundles above REUSE, which stays the caller's.  NULL without memory. */
+struct pm_bundle_reuse *pm_bundle_reuse_new(struct pm_reuse *reuse);
+void pm_bundle_reuse_free(struct pm_bundle_reuse *bundles);
+
+/* Analyses the records from WORDS up to END, which stand in a buffer with room for PM_BUNDLE_BASES
+   words more: those of known bundles up to the first other record.  Where that is. */
+const uint64_t *pm_bundle_reuse_walk(struct pm_bundle_reuse *bundles, const uint64_t *words,
+                                     const uint64_t *end);
+
+/* Touches that are not those of bundles come in between. */
+void pm_bundle_reuse_interrupt(struct pm_bundle_reuse *bundles);
+
+/* Adds to the histograms of `reuse` what sequences account for; they begin to count anew. */
+void pm_bundle_reuse_flush(struct pm_bundle_reuse *bundles);
+
+#endif
