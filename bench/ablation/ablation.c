@@ -32,7 +32,7 @@ enum { LINES, PAGES, COUNTS, N_KINDS };
 enum { DEVELOP, JUDGE, APART, N_PARTS };
 enum { N_TRIED = APART }; /* parts that changes are tried on */
 static const char *const part_names[N_PARTS] = {"develop", "judge", "apart"};
-enum { N_CACHES = 12, SMALLEST_CACHE = 64, MOST_SIZES = 32, MOST_CLASSES = 8 };
+enum { N_CACHES = 12, SMALLEST_CACHE = 64, MOST_SIZES = 32, MOST_CLASSES = 12 };
 static const char *const kind_names[N_KINDS] = {"lines", "pages", "instructions"};
 static const double block_bytes[] = {[LINES] = 64, [PAGES] = 4096};
 
