@@ -56,11 +56,12 @@ enum pm_insn_mark {
 void pm_join_parts(struct pm_lifted *lifted);          /* cold_parts.c: into their routines */
 void pm_find_tables(struct pm_lifted *lifted);         /* jump_tables.c: tables, table_targets */
 void pm_find_offset_entries(struct pm_lifted *lifted); /* offset_entries.c: inner_entries */
-void pm_find_landings(struct pm_lifted *lifted);    /* landings.c: relocations, data words, LSDAs */
+void pm_find_landings(
+    struct pm_lifted *lifted); /* indirect_entries.c: relocations, data words, LSDAs */
 void pm_find_no_returns(struct pm_lifted *lifted);  /* no_return.c: calls that do not come back */
 void pm_find_tail_calls(struct pm_lifted *lifted);  /* tail_calls.c: PM_MARK_TAIL_CALL */
 void pm_find_label_jumps(struct pm_lifted *lifted); /* computed_gotos.c: into tables */
-/* intervals.c: calls that end an interval, where asked for */
+/* interval_calls.c: calls that end an interval, where asked for */
 void pm_find_intervals(struct pm_lifted *lifted, const struct pm_lift_options *options);
 /* What the call or jump INSN calls; "" where that is not known. */
 const char *pm_interval_callee(const struct pm_lifted *lifted, const struct pm_insn *insn);

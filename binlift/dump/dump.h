@@ -33,7 +33,7 @@ extern const struct pm_dump_kind pm_dump_cfg, pm_dump_loops, pm_dump_live, pm_du
 
 void pm_dump_release(struct pm_dump *dump); /* what `prepare` made */
 
-/* ---- words (text.c) -------------------------------------------------------------------- */
+/* ---- words (dump_text.c) -------------------------------------------------------------------- */
 
 enum pm_escape {
     PM_ESCAPE_TEXT, /* one line of text */
@@ -68,7 +68,7 @@ void pm_number_loops(struct pm_dump *dump);
 /* Whether EDGE goes back to the header of a loop that it comes from. */
 bool pm_is_back_edge(const struct pm_structure *structure, const struct pm_edge *edge);
 
-/* ---- graphs (graph.c) ------------------------------------------------------------------- */
+/* ---- graphs (dump_graph.c) ------------------------------------------------------------------- */
 
 /* How a control-flow graph is written: node, edge and box are given what stands between the
    brackets, or, for a box, after the brace. */

@@ -126,7 +126,7 @@ const struct pm_metadata_memory *pm_metadata_memory_at(const struct pm_metadata 
 /* metadata.c: `.pmodel`, whole and checked; not called if metadata is to be ignored. */
 bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err);
 void pm_free_metadata(struct pm_metadata *metadata); /* NULL is fine */
-/* join.c: metadata → scopes; then folds loops and assigns keys, with metadata or not. */
+/* match_loops.c: metadata → scopes; then folds loops and assigns keys, with metadata or not. */
 bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err);
 
 /* What `.pmodel` tells the CFG, after pm_read_metadata; without metadata nothing is known. */

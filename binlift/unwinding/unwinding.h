@@ -52,7 +52,7 @@ void pm_unwinding_free(struct pm_unwinding *unwinding); /* NULL is fine */
 /* The FDE of the code at ADDRESS, or PM_NONE. */
 uint32_t pm_unwind_fde_at(const struct pm_unwinding *unwinding, uint64_t address);
 
-/* ---- rules of an instruction (rows.c) -------------------------------------------------------- */
+/* ---- rules of an instruction (unwind_rows.c) ------------------------------------------------- */
 
 enum pm_unwind_rule_kind {
     PM_RULE_NONE = 0, /* not mentioned */
@@ -115,7 +115,7 @@ bool pm_read_exception_table(const struct pm_image *image, const struct pm_unwin
                              struct pm_exception_table *table);
 void pm_exception_table_release(struct pm_exception_table *table);
 
-/* ---- the same for moved code (write.c) ------------------------------------------------------- */
+/* ---- the same for moved code (write_eh_frame.c) ---------------------------------------------- */
 
 /* From ADDRESS in the new code on, to the next such place, rules are those of the old code at OLD;
    0: there are none. */

@@ -9,7 +9,7 @@
 
 #include "binlift/bound/bound.h"
 #include "core/probe_abi.h"
-#include "measure/bounding/shares.h"
+#include "measure/bounding/nest_shares.h"
 #include "measure/raw/raw.h"
 
 /* An execution with its copy costs about this: two events that save all registers, and the copy's

@@ -1,8 +1,8 @@
 /* Which old instruction's frame each place of the new code has: what is added in front of an
    instruction has that of the instruction, what is added on an edge that of the jump.  Added code
    leaves the stack as it is, but for the few instructions of a call that pushes an old return
-   address.  From these marks the new unwinding tables are written (unwinding/write.c), and from
-   the returns of moved calls the runtime's way back to old addresses. */
+   address.  From these marks the new unwinding tables are written (unwinding/write_eh_frame.c), and
+   from the returns of moved calls the runtime's way back to old addresses. */
 #include <stdlib.h>
 
 #include "binlift/x86/rewrite/private.h"

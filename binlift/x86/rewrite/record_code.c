@@ -1,9 +1,9 @@
 /* The code that appends memory records, before the instruction that accesses memory, because it may
    overwrite its own base register.
 
-   In a segment the pointer register holds next; records go to fixed offsets from it (bundles.c).
-   What addresses they need is computed into a register that is dead there, or into one that is
-   spilled around it. */
+   In a segment the pointer register holds next; records go to fixed offsets from it
+   (plan_address_records.c). What addresses they need is computed into a register that is dead
+   there, or into one that is spilled around it. */
 #include "binlift/x86/rewrite/encode.h"
 #include "binlift/x86/rewrite/private.h"
 
