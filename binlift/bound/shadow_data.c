@@ -1,4 +1,4 @@
-/* The data of a nest's copy; its code is the ISA's. */
+/* The data of a nest's shadow loop; its code is the ISA's. */
 #include "binlift/bound/bound.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static uint32_t round_up(uint32_t bytes) {
 }
 
 /* Appends BYTES zeros; where they begin. */
-static uint32_t append_zeros(struct pm_bound_copy *copy, uint32_t bytes) {
+static uint32_t append_zeros(struct pm_shadow_loop *copy, uint32_t bytes) {
     uint32_t at = (uint32_t)copy->n_data;
     for (uint32_t i = 0; i < bytes; i++)
         *PM_PUSH(copy, data) = 0;
@@ -19,7 +19,7 @@ static uint32_t append_zeros(struct pm_bound_copy *copy, uint32_t bytes) {
 }
 
 /* The outcomes in words as core/bound_abi.h has them, and a 0. */
-static void append_ring(struct pm_bound_copy *copy, const struct pm_bound_outcomes *outcomes) {
+static void append_ring(struct pm_shadow_loop *copy, const struct pm_bound_outcomes *outcomes) {
     for (uint32_t i = 0; i < outcomes->n;) {
         uint64_t word = 0, bit = PM_BOUND_NOTHING_LEFT;
         for (; i < outcomes->n && bit > 1; i++, bit >>= 1)
@@ -32,7 +32,7 @@ static void append_ring(struct pm_bound_copy *copy, const struct pm_bound_outcom
     append_zeros(copy, sizeof(uint64_t));
 }
 
-static void append_replay(struct pm_bound_copy *copy, uint32_t i,
+static void append_replay(struct pm_shadow_loop *copy, uint32_t i,
                           const struct pm_bound_outcomes *outcomes) {
     uint64_t first = copy->n_data;
     struct pm_bound_replay replay = {.word = PM_BOUND_NOTHING_LEFT,
@@ -46,7 +46,7 @@ static void append_replay(struct pm_bound_copy *copy, uint32_t i,
 }
 
 /* A prefetch needs a place, too: there is always one. */
-static void make_data(const struct pm_bound_request *request, struct pm_bound_copy *copy) {
+static void make_data(const struct pm_bound_request *request, struct pm_shadow_loop *copy) {
     const struct pm_bound_nest *nest = request->nest;
     uint32_t slot_bytes = nest->slot_bytes > 0 ? nest->slot_bytes : 1;
     append_zeros(copy, round_up(slot_bytes));
@@ -89,14 +89,14 @@ void pm_bound_fill_slots(const struct pm_bound_plan *plan, const struct pm_bound
     }
 }
 
-bool pm_make_bound_copy(const struct pm_bound_request *request, struct pm_bound_copy *copy) {
-    if (!request->lifted->isa->bound_copy)
+bool pm_make_shadow_loop(const struct pm_bound_request *request, struct pm_shadow_loop *copy) {
+    if (!request->lifted->isa->shadow_loop)
         return false;
     make_data(request, copy);
-    return request->lifted->isa->bound_copy(request, copy);
+    return request->lifted->isa->shadow_loop(request, copy);
 }
 
-void pm_bound_copy_free(struct pm_bound_copy *copy) {
+void pm_shadow_loop_free(struct pm_shadow_loop *copy) {
     free(copy->data);
     free(copy->code);
     free(copy->relocations);

@@ -1,8 +1,9 @@
-/* Landings: places inside routines where control can arrive without a branch that the CFG sees.
-   Needs instructions, relocations, jump tables.  Sources: starts of routines and symbols within
-   them, words in data and immediates in code that are addresses of instructions, landing pads of
-   exceptions, branches from other routines, and branches from code that was not lifted.  A data
-   word that only looks like an address costs a little; a landing that is missed would trap. */
+/* Indirect entries: places inside routines where control can arrive without a branch that the CFG
+   sees. Needs instructions, relocations, jump tables.  Sources: starts of routines and symbols
+   within them, words in data and immediates in code that are addresses of instructions, landing
+   pads of exceptions, branches from other routines, and branches from code that was not lifted.  A
+   data word that only looks like an address costs a little; an indirect entry that is missed would
+   trap. */
 #include "binlift/cfg/jumps.h"
 #include "binlift/lifted.h"
 
@@ -15,7 +16,7 @@ static void mark(struct pm_lifted *lifted, uint64_t address, bool address_taken)
     if (insn == PM_NONE)
         return;
     uint32_t routine = pm_routine_at(lifted, address);
-    lifted->insn_marks[insn] |= PM_MARK_LEADER | PM_MARK_LANDING;
+    lifted->insn_marks[insn] |= PM_MARK_LEADER | PM_MARK_INDIRECT_ENTRY;
     if (lifted->structure->routines[routine].address == address)
         return;
     lifted->insn_marks[insn] |= PM_MARK_OUTSIDE;
@@ -125,7 +126,7 @@ static void mark_from_code(struct pm_lifted *lifted) {
 }
 
 /* Code that stays as it is (refused, or without symbol): whatever looks like a branch or an
-   address there makes a landing.  Decoding starts anew at the next byte where it fails. */
+   address there makes an indirect entry.  Decoding starts anew at the next byte where it fails. */
 static void mark_from_unlifted(struct pm_lifted *lifted, uint64_t from, uint64_t end) {
     while (from < end) {
         struct pm_insn insn;
@@ -173,7 +174,7 @@ static void mark_landing_pads(struct pm_lifted *lifted) {
     free(pads.addresses);
 }
 
-void pm_find_landings(struct pm_lifted *lifted) {
+void pm_find_indirect_entries(struct pm_lifted *lifted) {
     struct pm_jump_table *tables = sort_tables(lifted);
     for (size_t i = 0; i < lifted->structure->n_routines; i++)
         mark(lifted, lifted->structure->routines[i].address, false);

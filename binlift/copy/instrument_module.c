@@ -1,10 +1,10 @@
 /* From a lifted program to its instrumented copy: descriptors, new code and traps in one new
-   segment, the old text with landings, the runtime library needed.
+   segment, the old text with trampolines, the runtime library needed.
 
    The new segment, at its start what the runtime looks for:
      .pmodel_probe   struct pm_probe_header, references, scopes, names
      .edited_text    the new code
-     .pmodel_bundles which references share a record
+     .pmodel_address_records which references share a record
      .pmodel_traps   old addresses whose int3 stand for a jump
      .pmodel_intervals   where intervals end, and what is called there */
 #include "binlift/cfg/cfg.h"
@@ -117,10 +117,10 @@ static uint8_t *list_interval_ends(const struct pm_lifted *lifted, const struct 
     return bytes;
 }
 
-static uint64_t new_landing(const void *context, uint64_t old) {
+static uint64_t new_landing_pad(const void *context, uint64_t old) {
     const struct pm_new_code *made = context;
-    size_t i = PM_LOWER_BOUND(made->n_landings, n, made->landings[n].old < old);
-    return made->landings[i].address;
+    size_t i = PM_LOWER_BOUND(made->n_landing_pads, n, made->landing_pads[n].old < old);
+    return made->landing_pads[i].address;
 }
 
 enum { N_UNWINDING = 4 }; /* sections, of returns and for unwinding */
@@ -146,10 +146,11 @@ static void put_unwinding(const struct pm_new_unwinding *unwinding,
 static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,
                        const uint8_t *descriptors, size_t n_descriptors,
                        const struct pm_new_code *made, const char *out_path, struct pm_error *err) {
-    struct table bundles = {made->bundles, made->n_bundles, sizeof *made->bundles,
-                            align_16(n_descriptors + made->code_bytes)};
+    struct table address_records = {made->address_records, made->n_address_records,
+                                    sizeof *made->address_records,
+                                    align_16(n_descriptors + made->code_bytes)};
     struct table accesses = {made->accesses, made->n_accesses, sizeof *made->accesses,
-                             end_of_table(&bundles)};
+                             end_of_table(&address_records)};
     struct table traps = {made->traps, made->n_traps, sizeof *made->traps, end_of_table(&accesses)};
     uint64_t address = pm_segment_address(&lifted->image);
     struct table intervals = {.size = 1, .offset = end_of_table(&traps)};
@@ -162,14 +163,15 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
     struct pm_new_unwinding unwinding = {0};
     uint64_t end = address + end_of_table(&returns);
     if (plan->unwinding) {
-        pm_write_unwinding(plan->unwinding, made->places, made->n_places, end, new_landing, made,
-                           &unwinding);
+        pm_write_unwinding(plan->unwinding, made->places, made->n_places, end, new_landing_pad,
+                           made, &unwinding);
         end = (unwinding.header.address + unwinding.header.n_bytes + 15) & ~UINT64_C(15);
     }
     struct pm_new_section sections[] = {
         {".pmodel_probe", 0, n_descriptors, false},
         {".edited_text", n_descriptors, made->code_bytes, true},
-        {".pmodel_bundles", bundles.offset, traps.offset - bundles.offset, false},
+        {".pmodel_address_records", address_records.offset, traps.offset - address_records.offset,
+         false},
         {".pmodel_traps", traps.offset, traps.n * traps.size, false},
         {".pmodel_intervals", intervals.offset, intervals.n, false},
         {".pmodel_returns", returns.offset, returns.n * returns.size, false},
@@ -190,7 +192,8 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
     memcpy(segment.bytes + n_descriptors, made->code, made->code_bytes);
     struct pm_probe_header *header = (struct pm_probe_header *)segment.bytes;
     header->has_events = plan->probes->n_events > 0;
-    put_table(&bundles, segment.bytes, &header->bundles, &header->n_bundles);
+    put_table(&address_records, segment.bytes, &header->address_records,
+              &header->n_address_records);
     put_table(&accesses, segment.bytes, &header->accesses, &header->n_accesses);
     put_table(&traps, segment.bytes, &header->traps, &header->n_traps);
     put_table(&returns, segment.bytes, &header->returns, &header->n_returns);
@@ -209,13 +212,13 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
 static void free_new_code(struct pm_new_code *made) {
     free(made->code);
     free(made->image);
-    free(made->bundles);
+    free(made->address_records);
     free(made->accesses);
     free(made->traps);
     free(made->interval_ends);
     free(made->places);
     free(made->returns);
-    free(made->landings);
+    free(made->landing_pads);
 }
 
 static bool make_copy(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,

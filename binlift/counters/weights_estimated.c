@@ -8,8 +8,9 @@
 
    Two readings of ours: in w(exit edge) the head's weight stands without its factor of ten, since
    what leaves a loop is what came in, and it is never more than the source has.  Calls that do not
-   come back weigh nothing and are no exits of a loop; a landing weighs LANDING_WEIGHT.  Retreating
-   edges do not add to their target: the factor of ten stands for them.
+   come back weigh nothing and are no exits of a loop; an indirect entry weighs
+   INDIRECT_ENTRY_WEIGHT.  Retreating edges do not add to their target: the factor of ten stands for
+   them.
 
    Needs loops in the scope tree. */
 #include "binlift/counters/private.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 
 static const double LOOP_FACTOR = 10;
-static const double LANDING_WEIGHT = 0.01; /* exceptions and the like are rarer than calls */
+static const double INDIRECT_ENTRY_WEIGHT = 0.01; /* exceptions and the like are rarer than calls */
 
 /* The outermost loop that EDGE exits, PM_NONE if it exits none. */
 static uint32_t exited_loop(const struct pm_structure *structure, const struct pm_edge *edge) {
@@ -123,7 +124,7 @@ void pm_estimate_weights(const struct pm_flow *flow, double *weights) {
     find_exits(&e);
     for (uint32_t i = flow->first_out[flow->entry]; i < flow->first_out[flow->entry + 1]; i++) {
         uint32_t edge = flow->out[i];
-        e.weights[edge] = flow->edges[edge].kind == PM_EDGE_ENTRY ? 1 : LANDING_WEIGHT;
+        e.weights[edge] = flow->edges[edge].kind == PM_EDGE_ENTRY ? 1 : INDIRECT_ENTRY_WEIGHT;
     }
     uint32_t n = pm_flow_order(flow, order, position);
     for (uint32_t i = 1; i < n; i++)

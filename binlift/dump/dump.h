@@ -86,7 +86,7 @@ struct pm_graph {
     void (*tail)(const struct pm_graph *graph); /* what else there is; NULL */
     bool back_edges_upwards; /* written from the header down, so that headers come out on top;
                                 `edge` must turn the arrow round (dir=back) */
-    bool own_exits;          /* a mark for each exit, landing: not one node with many lines to it */
+    bool own_exits; /* a mark for each exit, indirect entry: not one node with many lines to it */
 };
 void pm_put_graph(const struct pm_graph *graph);
 

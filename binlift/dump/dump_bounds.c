@@ -1,4 +1,4 @@
-/* The plan of lower bounds: nests, why other loops are none, and how the copies of nests access
+/* The plan of lower bounds: nests, why other loops are none, and how the shadow loops access
    memory. Needs dependences. */
 #include "binlift/dump/dump.h"
 

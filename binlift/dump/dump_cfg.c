@@ -51,7 +51,7 @@ static void text(const struct pm_dump *dump, uint32_t r) {
         fprintf(dump->out,
                 "block b%" PRIu32 " 0x%" PRIx64 " bytes %" PRIu32 " insns %" PRIu32 "%s\n", b,
                 found->address, found->size_bytes, found->n_instructions,
-                dump->lifted->block_codes[block].landing ? " landing" : "");
+                dump->lifted->block_codes[block].indirect_entry ? " indirect-entry" : "");
         put_instructions(dump, block, PM_ESCAPE_TEXT, " insn ", "\n");
         put_table(dump, block);
         put_edges(dump, flow, b);

@@ -151,7 +151,7 @@ static void put_edge_style(const struct pm_graph *graph, const struct pm_edge *e
         [PM_EDGE_TABLE] = "color=\"#8250df\"",
         [PM_EDGE_EXIT] = "color=gray50",
         [PM_EDGE_NO_RETURN] = "color=gray50,style=dotted",
-        [PM_EDGE_LANDING] = "color=\"#bc4c00\",style=dashed",
+        [PM_EDGE_INDIRECT_ENTRY] = "color=\"#bc4c00\",style=dashed",
     };
     if (edge->kind < sizeof styles / sizeof *styles)
         fprintf(graph->dump->out, "%s,", styles[edge->kind]);

@@ -73,8 +73,8 @@ void pm_put_block(const struct pm_dump *dump, uint32_t routine, uint32_t block, 
 }
 
 const char *pm_edge_kind_word(uint8_t kind) {
-    static const char *const words[] = {"entry", "fallthrough", "taken",  "table",
-                                        "exit",  "no-return",   "landing"};
+    static const char *const words[] = {"entry", "fallthrough", "taken",         "table",
+                                        "exit",  "no-return",   "indirect-entry"};
     return kind < sizeof words / sizeof *words ? words[kind] : "?";
 }
 

@@ -151,8 +151,8 @@ bool pm_metadata_parse(struct pm_metadata *metadata, const char *path, const uin
                        size_t n_bytes, struct pm_error *err);
 /* Sorts what was parsed, and leaves out duplicates.  Once, after the last pm_metadata_parse. */
 void pm_metadata_index(struct pm_metadata *metadata);
-/* Where the basic block really starts that the compiler says to start at ADDRESS: at the mark of a
-   landing (endbr64) right before it, if there is one. */
+/* Where the basic block really starts that the compiler says to start at ADDRESS: at the mark of an
+   indirect entry (endbr64) right before it, if there is one. */
 uint64_t pm_metadata_block_start(const struct pm_lifted *lifted, uint64_t address);
 void pm_metadata_index_places(struct pm_metadata *metadata); /* block_ends.c: a part of it */
 

@@ -96,7 +96,7 @@ bool pm_unwind_same_rule(const struct pm_unwind_rule *a, const struct pm_unwind_
 
 /* A call site: its range, where exceptions land (0: nowhere), and the offset of its actions + 1. */
 struct pm_lsda_call_site {
-    uint64_t address, end, landing, action;
+    uint64_t address, end, landing_pad, action;
 };
 
 struct pm_exception_table {
@@ -136,13 +136,13 @@ struct pm_new_unwinding {
 };
 
 /* Where exceptions that landed at an old address land now. */
-typedef uint64_t pm_new_landing(const void *context, uint64_t old);
+typedef uint64_t pm_new_landing_pad(const void *context, uint64_t old);
 
 /* PLACES ascend; at the last one the code ends.  The three tables stand one behind the other from
  * ADDRESS on, each aligned by 16.
  */
 void pm_write_unwinding(const struct pm_unwinding *unwinding, const struct pm_moved_place *places,
-                        size_t n_places, uint64_t address, pm_new_landing *landing,
+                        size_t n_places, uint64_t address, pm_new_landing_pad *landing_pad,
                         const void *context, struct pm_new_unwinding *made);
 void pm_new_unwinding_release(struct pm_new_unwinding *made);
 

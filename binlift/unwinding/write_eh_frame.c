@@ -21,9 +21,9 @@ struct bytes {
 
 struct writing {
     const struct pm_unwinding *old;
-    pm_new_landing *landing;
+    pm_new_landing_pad *landing_pad;
     const void *context;
-    uint64_t landings; /* what landings of new exception tables are relative to */
+    uint64_t landing_pads; /* what landing pads of new exception tables are relative to */
     struct bytes frames, exceptions;
     uint64_t frames_address, exceptions_address;
     struct pm_unwind_rows rows;
@@ -207,9 +207,9 @@ static void put_sites(struct writing *writing, struct bytes *to,
             continue;
         put_uleb(to, places[i].address - start);
         put_uleb(to, places[next].address - places[i].address);
-        put_uleb(to, site->landing
-                         ? writing->landing(writing->context, site->landing) - writing->landings
-                         : 0);
+        put_uleb(to, site->landing_pad ? writing->landing_pad(writing->context, site->landing_pad) -
+                                             writing->landing_pads
+                                       : 0);
         put_uleb(to, site->action);
     }
 }
@@ -246,7 +246,7 @@ static uint64_t write_exceptions(struct writing *writing, const struct pm_moved_
     uint64_t at = writing->exceptions_address + to->n_bytes;
     put_sites(writing, &sites, places, n);
     put_byte(to, RELATIVE_4);
-    put_relative(to, writing->exceptions_address + to->n_bytes, writing->landings);
+    put_relative(to, writing->exceptions_address + to->n_bytes, writing->landing_pads);
     put_byte(to, table->type_encoding);
     if (table->type_encoding != OMIT) {
         unsigned type = (table->type_encoding & 0x0f) == 0 ? 8 : 4;
@@ -387,12 +387,12 @@ static void write_tables(struct writing *writing, const struct pm_moved_place *p
 }
 
 void pm_write_unwinding(const struct pm_unwinding *unwinding, const struct pm_moved_place *places,
-                        size_t n_places, uint64_t address, pm_new_landing *landing,
+                        size_t n_places, uint64_t address, pm_new_landing_pad *landing_pad,
                         const void *context, struct pm_new_unwinding *made) {
-    enum { BEFORE = 16 }; /* so that no landing is 0 away */
+    enum { BEFORE = 16 }; /* so that no landing pad is 0 away */
     struct writing writing = {
-        .old = unwinding, .landing = landing, .context = context, .rows_of = PM_NONE};
-    writing.landings = (n_places ? places[0].address : address) - BEFORE;
+        .old = unwinding, .landing_pad = landing_pad, .context = context, .rows_of = PM_NONE};
+    writing.landing_pads = (n_places ? places[0].address : address) - BEFORE;
     write_tables(&writing, places, n_places, address, address);
     uint64_t frames = align_16(address + writing.exceptions.n_bytes);
     write_tables(&writing, places, n_places, address, frames);

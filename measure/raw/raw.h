@@ -143,7 +143,7 @@ struct pm_raw_outcomes {
     uint64_t n;
 };
 
-struct pm_raw_recorded { /* what copies of loop nests start with */
+struct pm_raw_recorded { /* what shadow loops start with */
     PM_ARRAY(struct pm_raw_slot, slots);
     PM_ARRAY(struct pm_raw_outcomes, branches);
 };

@@ -1,12 +1,12 @@
-/* Makes the records of a segment few: plain references that follow each other are one bundle
-   (struct pm_probe_bundle), whose record holds each address once.
+/* Makes the records of a segment few: plain references that follow each other are one address
+   record (struct pm_probe_address_record), whose record holds each address once.
 
    Two operands have an address in common if they differ by a constant that is known here, in a
    basic block, whatever comes in: registers are numbered by value, and adding a constant to a
    register (or moving the stack pointer) gives the same value with another offset.  A pc-relative
    operand of a program needs no address at all. A reference of another kind, which has a record of
-   its own, ends a bundle, and so does what would make it too large: more addresses than a record
-   has, or more places than the runtime's front holds blocks
+   its own, ends an address record, and so does what would make it too large: more addresses than a
+   record has, or more places than the runtime's stack top holds blocks
    (runtime/reuse/address_records/address_records.h), which are counted in units of 64 bytes.
 
    Source: the records of a 7-point stencil shrink from 128 to 48 bytes, of code that works on its
@@ -29,32 +29,32 @@ struct address_key {
     bool is_fixed; /* pc-relative: the offset is the address */
 };
 
-struct bundler {
+struct planner {
     struct pm_rewrite *rewrite;
     bool one_module; /* it is loaded once, so that fixed addresses are known */
     struct value values[N_REGISTERS];
     uint32_t n_values;
     int32_t at; /* bytes of the segment's records so far */
 
-    bool open; /* a bundle may still grow */
-    struct address_key keys[PM_BUNDLE_ADDRESSES];
-    int64_t first_offset[PM_BUNDLE_ADDRESSES]; /* of the access that gave the address */
+    bool open; /* an address record may still grow */
+    struct address_key keys[PM_RECORD_ADDRESSES];
+    int64_t first_offset[PM_RECORD_ADDRESSES]; /* of the access that gave the address */
     struct {
         uint32_t address;
         int64_t unit;
-    } places[PM_BUNDLE_ACCESSES];
+    } places[PM_RECORD_ACCESSES];
     unsigned n_places;
 };
 
-static struct value new_value(struct bundler *bundler) {
-    return (struct value){.number = ++bundler->n_values};
+static struct value new_value(struct planner *planner) {
+    return (struct value){.number = ++planner->n_values};
 }
 
 static int64_t plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-static struct address_key key_of(const struct bundler *bundler,
+static struct address_key key_of(const struct planner *planner,
                                  const struct pm_memory_operand *memory, int64_t *offset) {
     struct address_key key = {.segment = memory->segment};
     *offset = memory->displacement;
@@ -63,14 +63,14 @@ static struct address_key key_of(const struct bundler *bundler,
         return key;
     }
     if (memory->base < N_REGISTERS) {
-        key.base = bundler->values[memory->base].number;
-        *offset = plus(*offset, bundler->values[memory->base].offset);
+        key.base = planner->values[memory->base].number;
+        *offset = plus(*offset, planner->values[memory->base].offset);
     }
     if (memory->index < N_REGISTERS) {
-        key.index = bundler->values[memory->index].number;
+        key.index = planner->values[memory->index].number;
         key.scale = memory->scale;
         *offset = plus(*offset,
-                       (int64_t)((uint64_t)bundler->values[memory->index].offset * memory->scale));
+                       (int64_t)((uint64_t)planner->values[memory->index].offset * memory->scale));
     }
     return key;
 }
@@ -80,85 +80,86 @@ static bool same_key(const struct address_key *a, const struct address_key *b) {
            a->segment == b->segment && a->is_fixed == b->is_fixed;
 }
 
-/* ---- the bundle ----------------------------------------------------------------------------- */
+/* ---- the address record ---------------------------------------------------------------------- */
 
-static struct pm_probe_bundle *last_bundle(const struct bundler *bundler) {
-    return &bundler->rewrite->made->bundles[bundler->rewrite->made->n_bundles - 1];
+static struct pm_probe_address_record *last_address_record(const struct planner *planner) {
+    return &planner->rewrite->made->address_records[planner->rewrite->made->n_address_records - 1];
 }
 
-/* The address in the open bundle; 0: it has no room for another. */
-static uint32_t find_address(const struct bundler *bundler, const struct address_key *key,
+/* The address in the open address record; 0: it has no room for another. */
+static uint32_t find_address(const struct planner *planner, const struct address_key *key,
                              bool *is_new) {
-    uint32_t n = last_bundle(bundler)->n_addresses;
+    uint32_t n = last_address_record(planner)->n_addresses;
     *is_new = false;
     for (uint32_t i = 0; i < n; i++)
-        if (same_key(&bundler->keys[i], key))
+        if (same_key(&planner->keys[i], key))
             return i + 1;
     *is_new = true;
-    return n < PM_BUNDLE_ADDRESSES ? n + 1 : 0;
+    return n < PM_RECORD_ADDRESSES ? n + 1 : 0;
 }
 
 /* Counts where the access goes, in units of PLACE_BYTES from its address; false: too many. */
-static bool take_place(struct bundler *bundler, uint32_t address, int64_t offset) {
+static bool take_place(struct planner *planner, uint32_t address, int64_t offset) {
     int64_t unit = offset >= 0 ? offset / PLACE_BYTES : -(-(offset + 1) / PLACE_BYTES) - 1;
-    for (unsigned i = 0; i < bundler->n_places; i++)
-        if (bundler->places[i].address == address && bundler->places[i].unit == unit)
+    for (unsigned i = 0; i < planner->n_places; i++)
+        if (planner->places[i].address == address && planner->places[i].unit == unit)
             return true;
-    if (bundler->n_places == MOST_PLACES)
+    if (planner->n_places == MOST_PLACES)
         return false;
-    bundler->places[bundler->n_places].address = address;
-    bundler->places[bundler->n_places++].unit = unit;
+    planner->places[planner->n_places].address = address;
+    planner->places[planner->n_places++].unit = unit;
     return true;
 }
 
-static void open_bundle(struct bundler *bundler) {
-    struct pm_rewrite *rewrite = bundler->rewrite;
-    struct pm_probe_bundle *bundle = PM_PUSH(rewrite->made, bundles);
-    *bundle = (struct pm_probe_bundle){.first_access = (uint32_t)rewrite->made->n_accesses};
-    bundler->open = true;
-    bundler->n_places = 0;
+static void open_address_record(struct planner *planner) {
+    struct pm_rewrite *rewrite = planner->rewrite;
+    struct pm_probe_address_record *address_record = PM_PUSH(rewrite->made, address_records);
+    *address_record =
+        (struct pm_probe_address_record){.first_access = (uint32_t)rewrite->made->n_accesses};
+    planner->open = true;
+    planner->n_places = 0;
 }
 
-/* Adds the reference to the open bundle; false: it does not fit. */
-static bool extend_bundle(struct bundler *bundler, uint32_t reference,
-                          const struct address_key *key, int64_t offset) {
-    struct pm_rewrite *rewrite = bundler->rewrite;
-    struct pm_probe_bundle *bundle = last_bundle(bundler);
+/* Adds the reference to the open address record; false: it does not fit. */
+static bool extend_address_record(struct planner *planner, uint32_t reference,
+                                  const struct address_key *key, int64_t offset) {
+    struct pm_rewrite *rewrite = planner->rewrite;
+    struct pm_probe_address_record *address_record = last_address_record(planner);
     struct pm_record_place *place = &rewrite->record_places[reference];
-    bool is_new = false, is_fixed = key->is_fixed && bundler->one_module;
-    uint32_t address = is_fixed ? 0 : find_address(bundler, key, &is_new);
-    if ((!address && !is_fixed) || bundle->n_accesses == PM_BUNDLE_ACCESSES)
+    bool is_new = false, is_fixed = key->is_fixed && planner->one_module;
+    uint32_t address = is_fixed ? 0 : find_address(planner, key, &is_new);
+    if ((!address && !is_fixed) || address_record->n_accesses == PM_RECORD_ACCESSES)
         return false;
-    int64_t from = is_fixed ? 0 : is_new ? offset : bundler->first_offset[address - 1];
+    int64_t from = is_fixed ? 0 : is_new ? offset : planner->first_offset[address - 1];
     int64_t distance = (int64_t)((uint64_t)offset - (uint64_t)from);
-    if (!take_place(bundler, address, distance))
+    if (!take_place(planner, address, distance))
         return false;
     *place = (struct pm_record_place){PM_NONE, -1, -1};
-    if (bundle->n_accesses == 0) {
-        place->bundle = (uint32_t)rewrite->made->n_bundles - 1;
-        place->header_at = bundler->at;
-        bundler->at += 8;
+    if (address_record->n_accesses == 0) {
+        place->address_record = (uint32_t)rewrite->made->n_address_records - 1;
+        place->header_at = planner->at;
+        planner->at += 8;
     }
     if (is_new) {
-        bundle->n_addresses++;
-        bundler->keys[address - 1] = *key;
-        bundler->first_offset[address - 1] = offset;
-        place->address_at = bundler->at;
-        bundler->at += 8;
+        address_record->n_addresses++;
+        planner->keys[address - 1] = *key;
+        planner->first_offset[address - 1] = offset;
+        place->address_at = planner->at;
+        planner->at += 8;
     }
-    bundle->n_accesses++;
+    address_record->n_accesses++;
     *PM_PUSH(rewrite->made, accesses) = (struct pm_probe_access){distance, reference, address};
     return true;
 }
 
-static void add_plain(struct bundler *bundler, uint32_t reference,
+static void add_plain(struct planner *planner, uint32_t reference,
                       const struct pm_memory_operand *memory) {
     int64_t offset;
-    struct address_key key = key_of(bundler, memory, &offset);
-    if (bundler->open && extend_bundle(bundler, reference, &key, offset))
+    struct address_key key = key_of(planner, memory, &offset);
+    if (planner->open && extend_address_record(planner, reference, &key, offset))
         return;
-    open_bundle(bundler);
-    extend_bundle(bundler, reference, &key, offset);
+    open_address_record(planner);
+    extend_address_record(planner, reference, &key, offset);
 }
 
 /* ---- what an instruction does to registers -------------------------------------------------- */
@@ -178,8 +179,8 @@ static bool moves_stack(const struct pm_lifted *lifted, uint32_t k, int64_t *ste
     return false;
 }
 
-static void follow(struct bundler *bundler, uint32_t k) {
-    const struct pm_lifted *lifted = bundler->rewrite->lifted;
+static void follow(struct planner *planner, uint32_t k) {
+    const struct pm_lifted *lifted = planner->rewrite->lifted;
     const struct pm_insn *insn = &lifted->insns[k];
     uint64_t defined = insn->registers->defs.general & PM_LIVE_REGISTERS;
     struct pm_register_step step;
@@ -188,37 +189,37 @@ static void follow(struct bundler *bundler, uint32_t k) {
         return;
     if (defined == PM_LIVE_BIT(defined ? (unsigned)__builtin_ctzll(defined) : 0) &&
         lifted->isa->find_step(pm_insn_bytes(lifted, k), insn, &step) && step.bits == 64) {
-        bundler->values[step.number].offset = plus(bundler->values[step.number].offset, step.step);
+        planner->values[step.number].offset = plus(planner->values[step.number].offset, step.step);
         return;
     }
     if (defined & PM_LIVE_BIT(PM_RSP) && insn->control == PM_CONTROL_NONE &&
         moves_stack(lifted, k, &stack_step)) {
-        bundler->values[PM_RSP].offset = plus(bundler->values[PM_RSP].offset, stack_step);
+        planner->values[PM_RSP].offset = plus(planner->values[PM_RSP].offset, stack_step);
         defined &= ~PM_LIVE_BIT(PM_RSP);
     }
     for (; defined; defined &= defined - 1)
-        bundler->values[__builtin_ctzll(defined)] = new_value(bundler);
+        planner->values[__builtin_ctzll(defined)] = new_value(planner);
 }
 
-void pm_x86_plan_bundles(struct pm_rewrite *rewrite, struct pm_segment *segment) {
+void pm_x86_plan_address_records(struct pm_rewrite *rewrite, struct pm_segment *segment) {
     const struct pm_lifted *lifted = rewrite->lifted;
-    struct bundler bundler = {.rewrite = rewrite, .one_module = !lifted->image.is_shared};
+    struct planner planner = {.rewrite = rewrite, .one_module = !lifted->image.is_shared};
     for (unsigned r = 0; r < N_REGISTERS; r++)
-        bundler.values[r] = new_value(&bundler);
+        planner.values[r] = new_value(&planner);
     for (uint32_t k = segment->first; k <= segment->last; k++) {
         for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++) {
             const struct pm_reference *reference = &lifted->structure->references[r];
             const struct pm_memory_operand *memory = &lifted->insns[k].memory[reference->operand];
             if (reference->kind == PM_ACCESS_PLAIN) {
-                add_plain(&bundler, r, memory);
+                add_plain(&planner, r, memory);
                 continue;
             }
-            bundler.open = false;
+            planner.open = false;
             rewrite->record_places[r] =
-                (struct pm_record_place){PM_NONE, bundler.at, bundler.at + 8};
-            bundler.at += 16 + 16 * pm_payload_slots(reference->kind);
+                (struct pm_record_place){PM_NONE, planner.at, planner.at + 8};
+            planner.at += 16 + 16 * pm_payload_slots(reference->kind);
         }
-        follow(&bundler, k);
+        follow(&planner, k);
     }
-    segment->n_bytes = (uint32_t)bundler.at;
+    segment->n_bytes = (uint32_t)planner.at;
 }

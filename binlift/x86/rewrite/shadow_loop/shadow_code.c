@@ -1,4 +1,4 @@
-/* The code of a nest's copy, block by block. */
+/* The code of a nest's shadow loop, block by block. */
 #include "binlift/code/code.h"
 #include "binlift/x86/rewrite/shadow_loop/private.h"
 #include "binlift/x86/rewrite/encode.h"
@@ -19,7 +19,7 @@ struct outer_field {
 struct copying {
     const struct pm_bound_request *request;
     const struct pm_lifted *lifted;
-    struct pm_bound_copy *copy;
+    struct pm_shadow_loop *copy;
     struct pm_code code; /* label i: basic block i of the nest, and one for each kind of exit */
     const uint32_t *blocks;
     size_t n_blocks;
@@ -408,7 +408,7 @@ static void put_all(struct copying *c) {
 }
 
 static void write_code(struct copying *c) {
-    struct pm_bound_copy *copy = c->copy;
+    struct pm_shadow_loop *copy = c->copy;
     uint64_t address = (copy->n_data + PM_BOUND_PAGE_BYTES - 1) & ~(PM_BOUND_PAGE_BYTES - 1ull);
     pm_code_layout(&c->code, address);
     copy->code = pm_alloc(c->code.size_bytes, 1);
@@ -422,7 +422,7 @@ static void write_code(struct copying *c) {
     }
 }
 
-bool pm_x86_bound_copy(const struct pm_bound_request *request, struct pm_bound_copy *copy) {
+bool pm_x86_shadow_loop(const struct pm_bound_request *request, struct pm_shadow_loop *copy) {
     struct copying c = {.request = request,
                         .lifted = request->lifted,
                         .copy = copy,

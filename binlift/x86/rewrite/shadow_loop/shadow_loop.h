@@ -1,5 +1,5 @@
-/* The code of a loop nest's copy on x86-64 (pm_isa.bound_copy; binlift/bound/README.md says what
-   copies are for, core/bound_abi.h what they look like).
+/* The code of a loop nest's shadow loop on x86-64 (pm_isa.shadow_loop; binlift/bound/README.md says
+   what copies are for, core/bound_abi.h what they look like).
 
    The nest's basic blocks stand in their old order, each instruction in its old form but for its
    memory operand: of an access that has a slot it becomes [rip + slot], which leaves the operation
@@ -10,6 +10,6 @@
 
 #include "binlift/bound/bound.h"
 
-bool pm_x86_bound_copy(const struct pm_bound_request *request, struct pm_bound_copy *copy);
+bool pm_x86_shadow_loop(const struct pm_bound_request *request, struct pm_shadow_loop *copy);
 
 #endif

@@ -1,7 +1,7 @@
 /* The copies of all loop nests of a file from which lower bounds would be measured, for a script to
    compare with what objdump and llvm-mca make of them.
 
-     bound_copies FILE FOLDER
+     shadow_loops FILE FOLDER
 
    writes the code of nest I to FOLDER/I.bin and prints, in the order of the copy,
 
@@ -66,7 +66,7 @@ static void put_insns(const struct pm_lifted *lifted, const struct pm_bound_plan
     }
 }
 
-static bool put_code(const struct pm_bound_copy *copy, const char *folder, size_t number) {
+static bool put_code(const struct pm_shadow_loop *copy, const char *folder, size_t number) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%zu.bin", folder, number);
     FILE *file = fopen(path, "w");
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
     struct pm_lift_options options = {.end = PM_LIFT_DEPS};
     struct pm_lifted *lifted = argc == 3 ? pm_lift(argv[1], &options, &err) : NULL;
     if (!lifted) {
-        fprintf(stderr, "bound_copies: %s\n", argc == 3 ? err.text : "FILE FOLDER");
+        fprintf(stderr, "shadow_loops: %s\n", argc == 3 ? err.text : "FILE FOLDER");
         return 2;
     }
     struct pm_bound_plan *plan = pm_plan_bounds(lifted, &(struct pm_bound_wishes){0});
@@ -89,8 +89,8 @@ int main(int argc, char **argv) {
         const struct pm_bound_nest *nest = &plan->nests[i];
         struct pm_bound_request request = {
             .lifted = lifted, .live = live, .plan = plan, .nest = nest};
-        struct pm_bound_copy copy = {0};
-        if (!pm_make_bound_copy(&request, &copy)) {
+        struct pm_shadow_loop copy = {0};
+        if (!pm_make_shadow_loop(&request, &copy)) {
             n_impossible++;
         } else {
             const struct pm_scope *scope = &lifted->structure->scopes[nest->loop];
@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
             if (!put_code(&copy, argv[2], i))
                 return 2;
         }
-        pm_bound_copy_free(&copy);
+        pm_shadow_loop_free(&copy);
     }
     printf("impossible %zu\n", n_impossible);
     free(live);

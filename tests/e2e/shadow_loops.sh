@@ -1,10 +1,10 @@
-# Copies of loop nests from which lower bounds are measured, against objdump: instruction by instruction the same operation on the
+# Shadow loops from which lower bounds are measured, against objdump: instruction by instruction the same operation on the
 # same registers, with a slot in the place of each memory operand that has one.
 # shellcheck shell=bash
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/truth/tools.sh"
 
-truth_tool bound_copies || {
+truth_tool shadow_loops || {
     fail "the tool that makes copies builds"
     exit
 }
@@ -23,7 +23,7 @@ normal='function tidy(text) {
 
 # copies_agree FILE: each nest of it.
 copies_agree() {
-    rm -rf copies && mkdir copies && ./bound_copies "$1" copies >listed || return 1
+    rm -rf copies && mkdir copies && ./shadow_loops "$1" copies >listed || return 1
     objdump -d --no-show-raw-insn "$1" | awk "$normal"'
         $1 ~ /^[0-9a-f]+:$/ { address = $1; sub(":", "", address); text = $0; sub(/^[^\t]*\t/, "", text); print "0x" address "\t" tidy(text) }' >old.texts
     : >new.texts
