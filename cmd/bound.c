@@ -63,22 +63,24 @@ static int take_arguments(struct bounding *b, const struct pm_command_line *line
                : 0;
 }
 
-static int read_command_line(struct bounding *b, int argc, char **argv) {
+#define AT(field) offsetof(struct bounding, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which loops"),
+    PM_READ("threshold", 0, "PERCENT", read_threshold, AT(least_percent),
+            "what share of the time a nest must take (2)"),
+    PM_LIST("loops", 0, "NAMES", add_loop, 0, "bounds these loops instead", .repeats = true),
+    PM_READ("every", 0, "K", pm_read_count, AT(run.request.bound_every),
+            "of K executions of a nest one has its copy run before it"),
+    PM_OPTIONS_OF("run", pm_measuring_options, AT(run)),
+    PM_OPTIONS_TABLES(AT(options)),
+    PM_OPTION_OUTPUT("STORE", AT(run.request.store_path), "keeps what was measured"),
+    {0},
+};
+
+static int read_command_line(const struct pm_command *self, struct bounding *b, int argc,
+                             char **argv) {
     struct pm_measure_request *request = &b->run.request;
-    struct pm_option shared[PM_N_MEASURING_OPTIONS];
-    const struct pm_option own[] = {
-        PM_OPTION_TEXT(NULL, 'o', &request->store_path),
-        PM_OPTION_VALUE("threshold", 0, read_threshold, &b->least_percent),
-        PM_OPTION_VALUE("every", 0, pm_read_count, &request->bound_every),
-        PM_OPTION_LIST("loops", 0, add_loop, b),
-        {0},
-    };
-    struct pm_command_line line = {.command = "bound",
-                                   .options = own,
-                                   .shared = shared,
-                                   .show = &b->options,
-                                   .ends_at_argument = true};
-    pm_measuring_options(&b->run, shared);
+    struct pm_command_line line = {.command = self, .request = b};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0)
         status = take_arguments(b, &line);
@@ -220,13 +222,13 @@ static int show_stores(struct bounding *b) {
     return read_store(b, b->stores[0], NULL, &err) ? PM_EXIT_OK : pm_complain(&err);
 }
 
-int pm_cmd_bound(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct bounding b = {
-        .run = {.command = "bound",
-                .request = {.output_to_errors = true, .time_cost_percent = timers_percent}},
+        .run = {.request = {.output_to_errors = true, .time_cost_percent = timers_percent}},
         .options = pm_default_report_options(),
         .least_percent = usual_percent};
-    int status = read_command_line(&b, argc, argv);
+    pm_measuring_init(&b.run, self->name);
+    int status = read_command_line(self, &b, argc, argv);
     if (status == 0)
         status = b.stores ? show_stores(&b) : measure(&b);
     pm_measuring_free(&b.run);
@@ -235,3 +237,13 @@ int pm_cmd_bound(int argc, char **argv) {
     free(b.loops);
     return status;
 }
+
+const struct pm_command pm_command_bound = {
+    .name = "bound",
+    .purpose = "what loop nests would take if nothing missed a cache, measured",
+    .usage = "[OPTION]... -- COMMAND [ARGUMENT]...\nSTORE...",
+    .examples = "pmodel bound -- ./heat 64    # what is gained if nothing misses",
+    .options = options,
+    .runs_program = true,
+    .run = run,
+};

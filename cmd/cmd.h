@@ -16,44 +16,16 @@
 /* Exit status of the command. */
 enum { PM_EXIT_OK = 0, PM_EXIT_SYSTEM = 1, PM_EXIT_INPUT = 2 };
 
-struct pm_command {
-    const char *name;
-    const char *synopsis;              /* options and arguments, one line */
-    const char *purpose;               /* half a sentence */
-    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
-};
-
-int pm_cmd_flags(int argc, char **argv);
-int pm_cmd_loops(int argc, char **argv);
-int pm_cmd_run(int argc, char **argv);
-int pm_cmd_run_one(int argc, char **argv); /* a job of run, on its node */
-int pm_cmd_merge(int argc, char **argv);
-int pm_cmd_instrument(int argc, char **argv);
-int pm_cmd_plan(int argc, char **argv);
-int pm_cmd_bound(int argc, char **argv);
-int pm_cmd_profile(int argc, char **argv);
-int pm_cmd_communication(int argc, char **argv);
-int pm_cmd_fit(int argc, char **argv);
-int pm_cmd_model(int argc, char **argv);
-int pm_cmd_schedule(int argc, char **argv);
-int pm_cmd_report(int argc, char **argv);
-int pm_cmd_explain(int argc, char **argv);
-int pm_cmd_annotate(int argc, char **argv);
-int pm_cmd_diff(int argc, char **argv);
-int pm_cmd_compare(int argc, char **argv);
-int pm_cmd_scale(int argc, char **argv);
-int pm_cmd_replay(int argc, char **argv);
-int pm_cmd_signature(int argc, char **argv);
-int pm_cmd_convolve(int argc, char **argv);
-int pm_cmd_roofline(int argc, char **argv);
-int pm_cmd_query(int argc, char **argv);
-int pm_cmd_plot(int argc, char **argv);
-int pm_cmd_html(int argc, char **argv);
-int pm_cmd_export(int argc, char **argv);
-int pm_cmd_validate(int argc, char **argv);
-int pm_cmd_machines(int argc, char **argv);
-int pm_cmd_probe(int argc, char **argv);
-int pm_cmd_doctor(int argc, char **argv);
+/* The commands, each declared beside its code (options.h). */
+struct pm_command;
+extern const struct pm_command pm_command_flags, pm_command_loops, pm_command_plan, pm_command_run,
+    pm_command_merge, pm_command_instrument, pm_command_bound, pm_command_profile,
+    pm_command_communication, pm_command_fit, pm_command_model, pm_command_schedule,
+    pm_command_report, pm_command_explain, pm_command_annotate, pm_command_diff, pm_command_compare,
+    pm_command_scale, pm_command_replay, pm_command_signature, pm_command_convolve,
+    pm_command_roofline, pm_command_query, pm_command_plot, pm_command_html, pm_command_export,
+    pm_command_validate, pm_command_machines, pm_command_probe, pm_command_doctor;
+int pm_run_one(int argc, char **argv); /* a job of run, on its node */
 
 /* ---- saying things (main.c) ------------------------------------------------------------------ */
 
@@ -111,33 +83,5 @@ void pm_free_machines(struct pm_machine_list *list); /* what it owns */
 
 /* Path of the machine file that NAME stands for; owned by the caller. */
 char *pm_machine_path(const char *name, struct pm_error *err);
-
-/* ---- block sizes that were not measured (measure_again.c) ------------------------------------ */
-
-/* True if PROFILE has the block sizes of all levels; else the sentence says which it lacks and,
-   made of what the store at STORE_PATH knows, the command that measures them. */
-bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_profile *profile,
-                            const struct pm_machine *machine, const char *store_path,
-                            bool can_interpolate, struct pm_error *err);
-
-/* Block sizes that the runs of a store lack, and how `pmodel run` is told of them. */
-struct pm_missing_blocks {
-    const char *store_path, *option, *value; /* "-m", "r12000" */
-    const char *settings;                    /* "L1.line=16, L2.line=32"; NULL none */
-    struct pm_block_sizes block_sizes;
-    bool can_interpolate; /* the command has --interpolate */
-};
-/* Adds to the sentence of ERR how they are measured, and FITS: modelled; false. */
-bool pm_advise_measuring(const struct pm_program *program, const struct pm_missing_blocks *missing,
-                         bool fits, struct pm_error *err);
-
-/* PROGRAM interpolates those of all levels that were not measured. */
-void pm_interpolate_for_machines(struct pm_program *program, const struct pm_machine_list *on);
-
-/* "N=24,32", of several parameters "A,B=16:1,16:5", as -P takes it: what IS_FORMULA does not say is
-   one.  Owned by the caller. */
-char *pm_points_text(const struct pm_parameters *points, size_t n_points,
-                     bool (*is_formula)(const void *context, const char *name),
-                     const void *context);
 
 #endif

@@ -2,7 +2,7 @@
 # itself says (`pmodel help --list`), so that this file does not age.
 _pmodel() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
-    local pmodel=${COMP_WORDS[0]}
+    local pmodel=${COMP_WORDS[0]} values
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "$("$pmodel" help --list 2>/dev/null) --help --version" -- "$word"))
@@ -14,17 +14,20 @@ _pmodel() {
             $(compgen -f -X '!*.conf' -- "$word"))
         return
         ;;
-    --format)
-        COMPREPLY=($(compgen -W 'table json csv' -- "$word"))
-        return
-        ;;
     --launcher)
         COMPREPLY=($(compgen -W 'local slurm pbs ssh' -- "$word") $(compgen -f -X '!*.conf' -- "$word"))
         return
         ;;
-    -o | -s | --weights | --keep)
+    -o | -s | --output | --store | --weights | --keep)
         COMPREPLY=($(compgen -f -X '!*.pmdb' -- "$word"))
         return
+        ;;
+    --*)
+        values=$("$pmodel" help --list "$command" "$before" 2>/dev/null)
+        if [ "$values" ]; then
+            COMPREPLY=($(compgen -W "$values" -- "$word"))
+            return
+        fi
         ;;
     esac
     if [ "$command" = help ]; then

@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/selecting/selecting.h"
+#include "ask/ask.h"
 #include "core/base/base.h"
 #include "core/store/store.h"
 #include "fit/messages/messages.h"
@@ -23,7 +23,8 @@ struct request {
     struct pm_report_options options;
     enum output output;
     bool with_partial;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
+    char *selected; /* in words; owned */
 };
 
 /* The profiles in the order of the runs of MODELS, which were made from these or some of them. */
@@ -148,11 +149,11 @@ static void print_fitted(const struct fitted *fitted, const struct pm_report_opt
                          enum output output) {
     struct pm_warnings warnings = {0};
     struct pm_report_options with_warnings = *options;
-    const struct pm_answer answer = {fitted->structure, fitted->models, NULL};
+    const struct pm_origin origin = {fitted->structure, fitted->models, NULL};
     say_unmatched(fitted->profiles, fitted->n_profiles);
-    pm_warn(&answer, &warnings);
-    pm_warn_of_counts(&answer, &warnings);
-    pm_warn_of_misses(&answer, NULL, 0, &warnings);
+    pm_warn(&origin, &warnings);
+    pm_warn_of_counts(&origin, &warnings);
+    pm_warn_of_misses(&origin, NULL, 0, &warnings);
     with_warnings.warnings = &warnings;
     if (output == FLAGGED)
         print_flagged(fitted->structure, fitted->models, fitted->profiles, fitted->n_profiles,
@@ -199,9 +200,10 @@ static bool fit_roles(struct pm_store *store, const struct request *request, str
 /* Of all runs, and then of each role of their ranks; or of what was asked for. */
 static bool fit_store(struct pm_store *store, struct request *request, struct pm_error *err) {
     struct fitted fitted = {0};
-    bool ok = pm_select_in(store, &request->selecting, &request->options, err) &&
-              fit_selected(store, &request->fit, request->with_partial, &fitted, err);
-    if (ok && !request->selecting.text)
+    bool ok = pm_select_words(store, &request->selection, &request->selected, err);
+    request->options.selection = request->selected;
+    ok = ok && fit_selected(store, &request->fit, request->with_partial, &fitted, err);
+    if (ok && !request->selected)
         ok = fit_roles(store, request, err);
     if (ok)
         print_fitted(&fitted, &request->options, request->output);
@@ -261,28 +263,35 @@ static int read_output(const struct pm_option_use *use) {
     return 0;
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which runs"),
+    PM_OPTIONS_SELECTION(AT(selection)),
+    PM_FLAG("with-partial", 0, AT(with_partial), "also runs that did not come to their end"),
+    PM_FLAG("drop-divergent", 0, AT(fit.drop_divergent),
+            "without the sizes that do not go with the others"),
+    PM_HEADING("models"),
+    PM_READ("basis", 0, "[SCOPE=]FUNCTIONS", read_basis, 0,
+            "sums of these functions, for all or a part of the program", .repeats = true),
+    PM_FLAG("search", 0, AT(fit.search), "also tries N^(i/j)*log2(N)^k"),
+    PM_LIST("in", 0, "NAMES", add_parameter, 0, "functions of these parameters", .repeats = true),
+    PM_READ("partition", 0, "gaps|sigmetrics", read_partition, AT(fit.partition),
+            "how histograms are cut into bins"),
+    PM_READ("threads", 0, "N", pm_read_count, AT(fit.n_threads),
+            "uses N threads (as many as there are processors)"),
+    PM_HEADING("what is shown"),
+    PM_ACTION("models", 0, read_output, AT(output), "also formulas, and models that are poor"),
+    PM_ACTION("flagged", 0, read_output, AT(output), "instead poor models, and why they are"),
+    PM_OPTION_TOP(AT(options), "at most N rows of --flagged"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
 /* 0, or the exit status after complaining. */
 static int read_command_line(struct request *request, struct pm_command_line *line, int argc,
                              char **argv) {
     struct pm_fit_options *fit = &request->fit;
-    const struct pm_option options[] = {
-        PM_OPTION_VALUE("basis", 0, read_basis, request),
-        PM_OPTION_LIST("in", 0, add_parameter, request),
-        PM_OPTION_FLAG("search", 0, &fit->search),
-        PM_OPTION_VALUE("threads", 0, pm_read_count, &fit->n_threads),
-        PM_OPTION_ACTION("models", 0, read_output, &request->output),
-        PM_OPTION_ACTION("flagged", 0, read_output, &request->output),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &request->options.max_rows),
-        PM_OPTION_FLAG("with-partial", 0, &request->with_partial),
-        PM_OPTIONS_SELECTING(&request->selecting),
-        PM_OPTION_FLAG("drop-divergent", 0, &fit->drop_divergent),
-        PM_OPTION_VALUE("partition", 0, read_partition, &fit->partition),
-        {0},
-    };
-    *line =
-        (struct pm_command_line){.command = "fit", .options = options, .show = &request->options};
     int status = pm_read_options(line, argc, argv);
-    line->options = NULL;
     fit->bases = request->bases;
     fit->parameters = (const char *const *)request->parameters;
     fit->n_parameters = request->n_parameters;
@@ -291,10 +300,10 @@ static int read_command_line(struct request *request, struct pm_command_line *li
     return status;
 }
 
-int pm_cmd_fit(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.bases = pm_alloc((size_t)argc + 1, sizeof *request.bases),
                               .options = pm_default_report_options()};
-    struct pm_command_line line;
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = read_command_line(&request, &line, argc, argv);
     if (status == 0) {
@@ -307,10 +316,19 @@ int pm_cmd_fit(int argc, char **argv) {
         pm_store_close(store);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
-    pm_selecting_free(&request.selecting);
+    free(request.selected);
     free(request.bases);
     for (size_t i = 0; i < request.n_parameters; i++)
         free(request.parameters[i]);
     free(request.parameters);
     return status;
 }
+
+const struct pm_command pm_command_fit = {
+    .name = "fit",
+    .purpose = "make models of the measurements",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel fit heat.pmdb    # then `pmodel report` at sizes never run",
+    .options = options,
+    .run = run,
+};

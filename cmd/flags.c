@@ -3,10 +3,11 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 
-int pm_cmd_flags(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     if (argc > 1)
-        return pm_usage_error("flags", "unexpected argument \"%s\"", argv[1]);
+        return pm_usage_error(self->name, "unexpected argument \"%s\"", argv[1]);
     struct pm_error err = {0};
     char *plugin = pm_library_path("pmodel.so", &err);
     if (!plugin)
@@ -17,3 +18,11 @@ int pm_cmd_flags(int argc, char **argv) {
     free(plugin);
     return PM_EXIT_OK;
 }
+
+const struct pm_command pm_command_flags = {
+    .name = "flags",
+    .purpose = "compiler flags that mark a program at compile time",
+    .usage = "",
+    .examples = "gcc -O3 -g $(pmodel flags) -o heat heat.c    # the code stays the same",
+    .run = run,
+};

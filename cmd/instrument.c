@@ -12,24 +12,22 @@ struct request {
     bool quiet;
 };
 
-static int read_command_line(struct request *request, int argc, char **argv) {
-    struct pm_copies_request *copies = &request->copies;
-    const struct pm_option options[] = {
-        PM_OPTION_TEXT(NULL, 'o', &request->copy),
-        PM_OPTION_FLAG("quiet", 'q', &request->quiet),
-        PM_OPTION_FLAG("no-memory", 0, &copies->no_memory),
-        PM_OPTION_ADD("events", 0, pm_set_events, &copies->events),
-        PM_OPTION_ADD("start-at", 0, pm_add_start_at, &copies->events),
-        PM_OPTION_ADD("stop-after", 0, pm_add_stop_after, &copies->events),
-        PM_OPTION_ADD("interval", 0, pm_add_interval, &copies->events),
-        PM_OPTION_TEXT("include", 0, &copies->include_file),
-        PM_OPTION_TEXT("exclude", 0, &copies->exclude_file),
-        PM_OPTION_TEXT("weights", 0, &copies->weights_store),
-        PM_OPTION_ADD("calls", 0, pm_set_calls, &copies->calls),
-        PM_OPTION_TEXT("classes", 0, &copies->classes_file),
-        {0},
-    };
-    struct pm_command_line line = {.command = "instrument", .options = options};
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("what is measured"),
+    PM_OPTIONS_INSTRUMENTING(AT(copies)),
+    PM_FLAG("no-memory", 0, AT(copies.no_memory), "no memory accesses: counters and events only"),
+    PM_ADDED("events", 0, "routines|loops|all|none", pm_set_events, AT(copies.events),
+             "whose entries and exits a handler is told"),
+    PM_HEADING("output"),
+    PM_OPTION_OUTPUT("COPY", AT(copy), "the file to write"),
+    PM_OPTION_QUIET(AT(quiet)),
+    {0},
+};
+
+static int read_command_line(const struct pm_command *self, struct request *request, int argc,
+                             char **argv) {
+    struct pm_command_line line = {.command = self, .request = request};
     int status = pm_read_options(&line, argc, argv);
     if (status)
         return status;
@@ -65,12 +63,21 @@ static bool instrument(struct request *request, struct pm_error *err) {
     return true;
 }
 
-int pm_cmd_instrument(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {0};
     struct pm_error err = {0};
-    int status = read_command_line(&request, argc, argv);
+    int status = read_command_line(self, &request, argc, argv);
     if (status == 0 && !instrument(&request, &err))
         status = pm_complain(&err);
     pm_copies_request_free(&request.copies);
     return status;
 }
+
+const struct pm_command pm_command_instrument = {
+    .name = "instrument",
+    .purpose = "make the instrumented copy of a program, to run it by hand",
+    .usage = "-o COPY [OPTION]... PROGRAM",
+    .examples = "pmodel instrument -o copy ./heat; ./copy 64",
+    .options = options,
+    .run = run,
+};

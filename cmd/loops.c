@@ -104,8 +104,6 @@ struct request {
     enum pm_dump_pass pass;
     enum pm_dump_format dump_format;
     unsigned max_blocks;
-    bool has_dump_format, has_level; /* --dump-format, --level */
-    bool has_show_options;           /* --format or --wide */
 };
 
 static int read_dump_pass(const struct pm_option_use *use) {
@@ -121,7 +119,6 @@ static int read_dump_pass(const struct pm_option_use *use) {
 
 static int read_dump_format(const struct pm_option_use *use) {
     struct request *request = use->to;
-    request->has_dump_format = true;
     if (pm_dump_format_from_name(use->value, &request->dump_format))
         return 0;
     return pm_usage_error("loops", "--dump-format is text or dot, not \"%s\"", use->value);
@@ -129,39 +126,54 @@ static int read_dump_format(const struct pm_option_use *use) {
 
 static int read_level(const struct pm_option_use *use) {
     struct request *request = use->to;
-    request->has_level = true;
     if (pm_mix_level_from_name(use->value, &request->level))
         return 0;
     return pm_usage_error("loops", "--level is block, loop, routine, module or program, not \"%s\"",
                           use->value);
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("what is shown, if not the list of loops and counters"),
+    PM_FLAG("mix", 0, AT(mix), "the mix of instructions",
+            .excludes = "check time dump summary svg groups"),
+    PM_FLAG("time", 0, AT(time), "each innermost loop run alone: cycles of an iteration",
+            .excludes = "check dump summary svg groups interval"),
+    PM_FLAG("check", 0, AT(check), "what is lifted beside the compiler's own facts",
+            .excludes = "dump summary svg groups routine plain interval",
+            .because = "all routines are compared, with metadata and without"),
+    PM_READ("dump", 0, "PASS", read_dump_pass, 0, "what a pass of the lifter made",
+            .excludes = "summary svg groups classes format wide interval"),
+    PM_READ("dump-format", 0, "text|dot", read_dump_format, 0, "how --dump prints it",
+            .needs = "dump"),
+    PM_TEXT("svg", 0, "NAME", AT(svg), "a drawing of one routine",
+            .excludes = "summary groups routine classes format wide interval"),
+    PM_FLAG("summary", 0, AT(summary), "a line for each file",
+            .excludes = "groups routine interval"),
+    PM_HEADING("what of it"),
+    PM_FLAG("groups", 0, AT(with_groups), "also data, strides, loads and stores of each loop"),
+    PM_READ("level", 0, "block|loop|routine|module|program", read_level, 0,
+            "what a row of --mix stands for", .needs = "mix"),
+    PM_TEXT("routine", 0, "NAMES", AT(routine), "only these routines"),
+    PM_FLAG("plain", 0, AT(lift.ignore_metadata), "as if it had been built without the plugin"),
+    PM_TEXT("classes", 0, "FILE", AT(lift.classes_file), "instruction classes of your own"),
+    PM_ADDED("interval", 0, "NAMES", pm_add_interval, AT(events),
+             "counters as they are when calls of these routines end an interval", .repeats = true),
+    PM_FLAG("instructions", 0, AT(instructions), "draws the instructions of basic blocks",
+            .needs = "svg"),
+    PM_READ("max-blocks", 0, "N", pm_read_count, AT(max_blocks),
+            "of a larger routine only loops are drawn (500)", .needs = "svg"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
 /* 0, or the exit status after complaining. */
-static int read_options(int argc, char **argv, struct request *request) {
-    const struct pm_option options[] = {
-        PM_OPTION_FLAG("groups", 0, &request->with_groups),
-        PM_OPTION_TEXT("routine", 0, &request->routine),
-        PM_OPTION_FLAG("plain", 0, &request->lift.ignore_metadata),
-        PM_OPTION_TEXT("classes", 0, &request->lift.classes_file),
-        PM_OPTION_FLAG("check", 0, &request->check),
-        PM_OPTION_FLAG("mix", 0, &request->mix),
-        PM_OPTION_FLAG("time", 0, &request->time),
-        PM_OPTION_VALUE("level", 0, read_level, request),
-        PM_OPTION_VALUE("dump", 0, read_dump_pass, request),
-        PM_OPTION_VALUE("dump-format", 0, read_dump_format, request),
-        PM_OPTION_TEXT("svg", 0, &request->svg),
-        PM_OPTION_FLAG("instructions", 0, &request->instructions),
-        PM_OPTION_VALUE("max-blocks", 0, pm_read_count, &request->max_blocks),
-        PM_OPTION_FLAG("summary", 0, &request->summary),
-        PM_OPTION_ADD("interval", 0, pm_add_interval, &request->events),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "loops", .options = options, .show = &request->options};
+static int read_options(const struct pm_command *self, int argc, char **argv,
+                        struct request *request) {
+    struct pm_command_line line = {.command = self, .request = request};
     int status = pm_read_options(&line, argc, argv);
     if (status)
         return status;
-    request->has_show_options = line.has_show_options;
     size_t n = line.n_arguments;
     bool may_be_several = request->summary || (request->check && n == 2);
     if (n == 0 || (n != 1 && !may_be_several))
@@ -171,40 +183,6 @@ static int read_options(int argc, char **argv, struct request *request) {
     request->path = line.arguments[0];
     request->copy = line.arguments[n - 1];
     return 0;
-}
-
-/* What contradicts itself on the command line; NULL: nothing. */
-static const char *find_contradiction(const struct request *request) {
-    if (request->check &&
-        (request->with_groups || request->routine || request->lift.ignore_metadata))
-        return "--check compares all routines with metadata and without";
-    if (request->has_level && !request->mix)
-        return "--level belongs to --mix";
-    if (request->mix && (request->with_groups || request->check))
-        return "--mix is a table of its own, without --groups or --check";
-    if (request->time && request->with_groups)
-        return "--time is a table of its own, without --groups";
-    if (request->check + request->mix + request->time + request->dump + request->summary +
-            (request->svg != NULL) >
-        1)
-        return "--check, --mix, --time, --dump, --summary and --svg each print something else; "
-               "give "
-               "one of them";
-    if (request->summary && (request->with_groups || request->routine))
-        return "--summary has one line for each file, without details";
-    if (request->has_dump_format && !request->dump)
-        return "--dump-format goes with --dump";
-    if ((request->instructions || request->max_blocks) && !request->svg)
-        return "--instructions and --max-blocks go with --svg";
-    if (request->svg && request->routine)
-        return "--svg names the routine itself, so --routine has nothing to add";
-    if (request->events.n_intervals &&
-        (request->check || request->time || request->dump || request->summary || request->svg))
-        return "--interval goes with the list of loops and counters";
-    if ((request->dump || request->svg) &&
-        (request->with_groups || request->has_show_options || request->lift.classes_file))
-        return "--groups, --classes, --format and --wide do not go with --dump or --svg";
-    return NULL;
 }
 
 static int show_program(struct request *request) {
@@ -241,14 +219,11 @@ static int show_program(struct request *request) {
     return good ? PM_EXIT_OK : pm_complain(&err);
 }
 
-int pm_cmd_loops(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options(), .level = PM_MIX_LOOP};
-    int status = read_options(argc, argv, &request);
+    int status = read_options(self, argc, argv, &request);
     if (status)
         return status;
-    const char *contradiction = find_contradiction(&request);
-    if (contradiction)
-        return pm_usage_error("loops", "%s", contradiction);
     if (request.summary)
         return summarise(request.paths, request.n_paths, &request.lift, &request.options);
     if (request.check)
@@ -271,3 +246,13 @@ int pm_cmd_loops(int argc, char **argv) {
     pm_event_choice_free(&request.events);
     return status;
 }
+
+const struct pm_command pm_command_loops = {
+    .name = "loops",
+    .purpose = "what the lifter finds in a program: routines, loops, reference groups, counters",
+    .usage =
+        "[OPTION]... PROGRAM\n--check [OPTION]... PROGRAM [COPY]\n--summary [OPTION]... FILE...",
+    .examples = "pmodel loops --groups ./heat    # loops, their data and strides",
+    .options = options,
+    .run = run,
+};

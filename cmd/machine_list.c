@@ -105,6 +105,8 @@ struct pm_machine *pm_find_machine(const char *name, char *const *settings, size
     if (!path)
         return NULL;
     struct pm_machine *machine = pm_machine_read_with(path, &options, err);
+    if (machine)
+        machine->asked_as = pm_strdup(name);
     free(path);
     return machine;
 }

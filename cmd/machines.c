@@ -153,32 +153,42 @@ static int show(const struct request *request, char *const *names, size_t n) {
     return ok ? status : PM_EXIT_INPUT;
 }
 
-int pm_cmd_machines(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("what is shown"),
+    PM_FLAG("check", 0, AT(check), "figures that are not verified, or have no source",
+            .excludes = "diff svg"),
+    PM_FLAG("diff", 0, AT(diff), "figures in which two machines differ", .excludes = "svg"),
+    PM_TEXT("svg", 0, "FILE", AT(svg), "draws the machine's curves into FILE"),
+    PM_OPTION_SET(AT(on)),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD("set", 0, pm_add_setting, &request.on),
-        PM_OPTION_FLAG("check", 0, &request.check),
-        PM_OPTION_FLAG("diff", 0, &request.diff),
-        PM_OPTION_TEXT("svg", 0, &request.svg),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "machines", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     int status = pm_read_options(&line, argc, argv);
     size_t wanted = request.diff ? 2 : 1, n = line.n_arguments;
-    if (status == 0 && request.check && request.diff)
-        status = pm_usage_error("machines", "--check and --diff exclude each other");
-    else if (status == 0 && request.svg && (request.check || request.diff))
-        status = pm_usage_error("machines", "--svg draws one machine, without --check and --diff");
-    else if (status == 0 && n > wanted)
+    if (status == 0 && n > wanted)
         status = pm_usage_error("machines", "unexpected argument \"%s\"", line.arguments[wanted]);
     else if (status == 0 && request.diff && n < 2)
         status = pm_usage_error("machines", "--diff takes two machines");
     else if (status == 0 && n == 0 &&
-             (request.check || request.svg || request.on.n_settings || line.has_show_options))
+             (request.check || request.svg || request.on.n_settings ||
+              request.options.format != PM_REPORT_TABLE))
         status = pm_usage_error("machines", "name a machine, or a machine file");
     else if (status == 0)
         status = n ? show(&request, line.arguments, n) : list_all();
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_machines = {
+    .name = "machines",
+    .purpose = "list the machine descriptions, show or check one, or compare two",
+    .usage = "[[OPTION]... MACHINE]\n--diff [OPTION]... MACHINE MACHINE",
+    .examples = "pmodel machines    # lists them\npmodel machines --diff r12000 itanium2",
+    .options = options,
+    .run = run,
+};

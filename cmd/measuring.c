@@ -172,95 +172,72 @@ static bool add_usual_intervals(struct pm_event_choice *choice, struct pm_error 
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_MEASURING_OPTIONS]) {
-    struct pm_measure_request *request = &m->request;
-    struct pm_copies_request *copies = &request->copies;
-    request->rank_tolerance_percent = 100 * PM_RANKS_TOLERANCE;
-    const struct pm_option all[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &m->design),
-        PM_OPTION_ADD("where", 0, set_owned, &m->design.where),
-        PM_OPTION_ADD("design", 0, set_owned, &m->design.file),
-        PM_OPTION_LIST("unused", 0, add_unused, request),
-        PM_OPTION_FLAG("quiet", 'q', &m->quiet),
-        PM_OPTION_VALUE("build", 0, read_build, &request->build),
-        PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
-        PM_OPTIONS_MACHINES(&m->on),
-        PM_OPTION_ADD("bin-width", 0, set_bin_width, &request->bin_width),
-        PM_OPTION_ADD("sample", 0, set_sample, &request->sample),
-        PM_OPTION_VALUE("max-blocks", 0, pm_read_count, &request->max_blocks),
-        PM_OPTION_TEXT("exe", 0, &request->exe),
-        PM_OPTION_VALUE("env", 0, read_environment, request),
-        PM_OPTION_ADD("input", 0, add_input, request),
-        PM_OPTION_TEXT("scratch", 0, &request->scratch),
-        PM_OPTION_TEXT("classes", 0, &copies->classes_file),
-        PM_OPTION_TEXT("include", 0, &copies->include_file),
-        PM_OPTION_TEXT("exclude", 0, &copies->exclude_file),
-        PM_OPTION_TEXT("weights", 0, &copies->weights_store),
-        PM_OPTION_ADD("calls", 0, pm_set_calls, &copies->calls),
-        PM_OPTION_VALUE("lib", 0, read_library, copies),
-        PM_OPTION_FLAG("all-libs", 0, &copies->all_libraries),
-        PM_OPTION_ADD("start-at", 0, pm_add_start_at, &copies->events),
-        PM_OPTION_ADD("stop-after", 0, pm_add_stop_after, &copies->events),
-        PM_OPTION_ADD("interval", 0, pm_add_interval, &copies->events),
-        PM_OPTION_ADD("sockets", 0, add_sockets, &copies->events),
-        PM_OPTION_VALUE("timeout", 0, pm_read_count, &request->timeout_seconds),
-        PM_OPTION_ACTION("carry", 0, read_carry, request),
-        PM_OPTION_FLAG("bytes", 0, &request->bytes),
-        PM_OPTION_FLAG("write-backs", 0, &request->write_backs),
-        PM_OPTION_FLAG("no-memory", 0, &copies->no_memory),
-        PM_OPTION_FLAG("no-communication", 0, &request->no_communication),
-        PM_OPTION_FLAG("second-core", 0, &request->second_core),
-        PM_OPTION_FLAG("shared", 0, &request->shared),
-        PM_OPTION_FLAG("again", 0, &request->again),
-        {0},
-    };
-    _Static_assert(sizeof all / sizeof *all == PM_N_MEASURING_OPTIONS, "room for all and the end");
-    memcpy(table, all, sizeof all);
-}
+#define AT(field) offsetof(struct pm_measuring, field)
+const struct pm_option pm_measuring_options[] = {
+    PM_HEADING("which sizes"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES|FORMULA", pm_add_size_list, AT(design),
+             "N=24,32,40; N=24:64:8; M=N/2; A,B=16:1,16:5", .repeats = true),
+    PM_ADDED("design", 0, "FILE", set_owned, AT(design.file), "the same from a file"),
+    PM_ADDED("where", 0, "EXPR", set_owned, AT(design.where), "only sizes for which EXPR holds"),
+    PM_LIST("unused", 0, "NAMES", add_unused, AT(request), "parameters that may be in no argument",
+            .repeats = true),
+    PM_FLAG("again", 0, AT(request.again), "repeats runs that the store has"),
+    PM_HEADING("how the program is run"),
+    PM_READ("build", 0, "COMMAND", read_build, AT(request.build), "builds it for each size",
+            .excludes = "carry write-backs",
+            .because = "reuses and stores are followed in one build"),
+    PM_TEXT("exe", 0, "PATH", AT(request.exe), "the program, where COMMAND only starts it"),
+    PM_READ("env", 0, "NAME=TEXT", read_environment, AT(request), "sets a variable of its own",
+            .repeats = true),
+    PM_ADDED("input", 0, "TEMPLATE:FILE", add_input, AT(request), "makes FILE before each run",
+             .repeats = true),
+    PM_TEXT("scratch", 0, "DIR", AT(request.scratch), "where runs have their folders"),
+    PM_READ("timeout", 0, "SECONDS", pm_read_count, AT(request.timeout_seconds),
+            "ends a run that takes longer"),
+    PM_HEADING("what of it is measured"),
+    PM_OPTIONS_INSTRUMENTING(AT(request.copies)),
+    PM_READ("lib", 0, "NAME", read_library, AT(request.copies), "this shared library, too",
+            .repeats = true),
+    PM_FLAG("all-libs", 0, AT(request.copies.all_libraries), "all libraries that it needs"),
+    PM_ADDED("sockets", 0, "NAMES|FILE", add_sockets, AT(request.copies.events),
+             "calls of these, on sockets, end an interval", .repeats = true),
+    PM_FLAG("no-communication", 0, AT(request.no_communication),
+            "does not trace the communication of MPI"),
+    PM_HEADING("reuse distances"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_LIST("block", 0, "SIZES", pm_add_block_size, AT(request.blocks),
+            "block sizes in bytes (64,4096)"),
+    PM_FLAG("no-memory", 0, AT(request.copies.no_memory), "none: only counts",
+            .excludes = "block machine second-core sample max-blocks shared bin-width carry bytes "
+                        "write-backs",
+            .because = "there are no reuse distances then"),
+    PM_ADDED("bin-width", 0, "W", set_bin_width, AT(request.bin_width),
+             "how wide a bin of a histogram may be (0.01)"),
+    PM_ADDED("sample", 0, "1/R", set_sample, AT(request.sample), "watches one of R blocks",
+             .excludes = "carry write-backs",
+             .because = "--carry and --write-backs follow every block"),
+    PM_READ("max-blocks", 0, "M", pm_read_count, AT(request.max_blocks),
+            "keeps only the M blocks touched last", .excludes = "write-backs"),
+    PM_ACTION("carry", 0, read_carry, AT(request), "also what carries each reuse",
+              .excludes = "write-backs"),
+    PM_FLAG("bytes", 0, AT(request.bytes), "also which share of fetched blocks is used"),
+    PM_FLAG("write-backs", 0, AT(request.write_backs), "also what caches write back"),
+    PM_FLAG("second-core", 0, AT(request.second_core), "analyses beside the program",
+            .excludes = "shared", .because = "all threads are one stream then"),
+    PM_FLAG("shared", 0, AT(request.shared), "also all threads as one stream"),
+    PM_HEADING("output"),
+    PM_OPTION_QUIET(AT(quiet)),
+    {0},
+};
 
-/* What contradicts itself; NULL: nothing. */
-static const char *find_contradiction(const struct pm_measuring *m) {
-    const struct pm_measure_request *request = &m->request;
-    bool no_memory = request->copies.no_memory, samples = request->sample > 1;
-    if (request->build && request->carry)
-        return "--build and --carry exclude each other: reuses are carried by loops of one build";
-    if (no_memory && request->blocks.n)
-        return "--no-memory and --block exclude each other";
-    if (no_memory && m->on.n_machines)
-        return "-m needs misses, so that --no-memory excludes it";
-    if (no_memory && request->second_core)
-        return "--second-core is for the analysis, which --no-memory leaves out";
-    if (request->carry && samples)
-        return "--carry follows every block: it excludes --sample";
-    if (no_memory && (samples || request->max_blocks))
-        return "--no-memory excludes --sample and --max-blocks";
-    if (no_memory && request->shared)
-        return "--no-memory and --shared exclude each other";
-    if (request->shared && request->second_core)
-        return "--shared analyses all threads as one stream, one after the other, and excludes "
-               "--second-core";
-    if (no_memory && request->bin_width)
-        return "--no-memory and --bin-width exclude each other";
-    if (no_memory && request->carry)
-        return "--no-memory and --carry exclude each other";
-    if (no_memory && request->bytes)
-        return "--no-memory and --bytes exclude each other";
-    if (no_memory && request->write_backs)
-        return "--no-memory and --write-backs exclude each other";
-    if (request->build && request->write_backs)
-        return "--build and --write-backs exclude each other: stores are followed in one build";
-    if (request->write_backs && (samples || request->max_blocks || request->carry))
-        return "--write-backs follows every store to the next to its block: it excludes --sample, "
-               "--max-blocks and --carry";
-    return NULL;
+void pm_measuring_init(struct pm_measuring *m, const char *command) {
+    m->command = command;
+    m->request.rank_tolerance_percent = 100 * PM_RANKS_TOLERANCE;
 }
 
 int pm_measuring_check(struct pm_measuring *m, char **argv) {
     m->request.argv = argv;
-    if (!argv[0])
-        return pm_usage_error(m->command, "give a command after --");
-    const char *contradiction = find_contradiction(m);
-    return contradiction ? pm_usage_error(m->command, "%s", contradiction) : 0;
+    return argv[0] ? 0 : pm_usage_error(m->command, "give a command after --");
 }
 
 /* What most machines of today have: cache lines and pages. */

@@ -23,10 +23,10 @@ void pm_measuring_free(struct pm_measuring *measuring); /* what it owns */
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { PM_N_MEASURING_OPTIONS = 37 }; /* and the end of the table */
-/* Fills TABLE with the options that all of them have. */
-void pm_measuring_options(struct pm_measuring *measuring,
-                          struct pm_option table[PM_N_MEASURING_OPTIONS]);
+/* The options that all of them have; of struct pm_measuring. */
+extern const struct pm_option pm_measuring_options[];
+/* What is so where no option says otherwise. */
+void pm_measuring_init(struct pm_measuring *measuring, const char *command);
 /* Checks them together, after they were read, and takes the command ARGV.  0, or the exit status
    after complaining. */
 int pm_measuring_check(struct pm_measuring *measuring, char **argv);
@@ -40,13 +40,35 @@ void pm_measuring_say_blocks(struct pm_measuring *measuring);
 
 bool pm_set_calls(void *to, char *value, struct pm_error *err); /* --calls; TO: enum pm_calls */
 
-/* Options that further commands have, for PM_OPTION_ADD; TO: struct pm_event_choice. */
+/* Options that further commands have, for PM_ADDED; TO: struct pm_event_choice. */
 bool pm_set_events(void *to, char *value, struct pm_error *err); /* --events: its kinds */
 bool pm_add_start_at(void *to, char *value, struct pm_error *err);
 bool pm_add_stop_after(void *to, char *value, struct pm_error *err);
 bool pm_add_interval(void *to, char *value, struct pm_error *err);
 /* -P NAME=VALUES; TO: struct pm_size_design. */
 bool pm_add_size_list(void *to, char *value, struct pm_error *err);
+
+/* What says what of a program is counted; AT: struct pm_copies_request. */
+#define PM_OPTIONS_INSTRUMENTING(at_)                                                              \
+    PM_TEXT("include", 0, "FILE", at_ + offsetof(struct pm_copies_request, include_file),          \
+            "only the routines that FILE names"),                                                  \
+        PM_TEXT("exclude", 0, "FILE", at_ + offsetof(struct pm_copies_request, exclude_file),      \
+                "all routines but those that FILE names"),                                         \
+        PM_ADDED("start-at", 0, "NAMES", pm_add_start_at,                                          \
+                 at_ + offsetof(struct pm_copies_request, events), "from calls of these on",       \
+                 .repeats = true),                                                                 \
+        PM_ADDED("stop-after", 0, "NAMES", pm_add_stop_after,                                      \
+                 at_ + offsetof(struct pm_copies_request, events), "until these return",           \
+                 .repeats = true),                                                                 \
+        PM_ADDED("interval", 0, "NAMES|FILE|mpi|none", pm_add_interval,                            \
+                 at_ + offsetof(struct pm_copies_request, events),                                 \
+                 "calls of these routines end an interval", .repeats = true),                      \
+        PM_TEXT("classes", 0, "FILE", at_ + offsetof(struct pm_copies_request, classes_file),      \
+                "instruction classes of your own"),                                                \
+        PM_TEXT("weights", 0, "STORE", at_ + offsetof(struct pm_copies_request, weights_store),    \
+                "places counters where little ran there"),                                         \
+        PM_ADDED("calls", 0, "moved|kept", pm_set_calls,                                           \
+                 at_ + offsetof(struct pm_copies_request, calls), "from where calls are made")
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 

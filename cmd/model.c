@@ -8,7 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/parallel/parallel.h"
-#include "cmd/selecting/selecting.h"
+#include "ask/ask.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -19,11 +19,11 @@ struct request {
     const char *store_path, *include_file, *exclude_file;
     struct pm_parameters at;
     struct pm_counts_request counts;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
+    char *selected; /* in words; owned */
     struct pm_fit_options fit;
     struct pm_fit_basis basis;
     struct pm_report_options options;
-    bool has_level;
     bool communication;
 };
 
@@ -46,12 +46,14 @@ static bool read_lists(const struct request *request, const struct pm_structure 
 static bool select_part(struct request *request, struct pm_store *store, struct pm_error *err) {
     struct pm_interval_kinds kinds = {0};
     bool ok = pm_store_interval_kinds(store, &kinds, err);
-    if (kinds.n_kinds || request->selecting.ordinal) {
-        request->selecting.interval = request->counts.interval;
+    if (kinds.n_kinds || request->selection.ordinal) {
+        request->selection.interval = request->counts.interval;
         request->counts.interval = NULL;
     }
     free(kinds.kinds);
-    return ok && pm_select_in(store, &request->selecting, &request->options, err);
+    ok = ok && pm_select_words(store, &request->selection, &request->selected, err);
+    request->options.selection = request->selected;
+    return ok;
 }
 
 static bool report(struct request *request, struct pm_error *err) {
@@ -69,9 +71,9 @@ static bool report(struct request *request, struct pm_error *err) {
     request->counts.left_out = left_out;
     struct pm_warnings warnings = {0};
     if (ok) {
-        const struct pm_answer answer = {structure, models, NULL};
-        pm_warn(&answer, &warnings);
-        pm_warn_of_counts(&answer, &warnings);
+        const struct pm_origin origin = {structure, models, NULL};
+        pm_warn(&origin, &warnings);
+        pm_warn_of_counts(&origin, &warnings);
     }
     request->options.warnings = &warnings;
     ok = profiles &&
@@ -91,7 +93,7 @@ static bool report(struct request *request, struct pm_error *err) {
 static bool report_messages(struct request *request, struct pm_error *err) {
     struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
     bool ok = store && pm_print_messages(store, request->at.n ? &request->at : NULL,
-                                         request->selecting.role, &request->options, err);
+                                         request->selection.role, &request->options, err);
     pm_store_close(store);
     return ok;
 }
@@ -121,7 +123,6 @@ static int read_threshold(const struct pm_option_use *use) {
 
 static int read_level(const struct pm_option_use *use) {
     struct request *request = use->to;
-    request->has_level = true;
     if (pm_mix_level_from_name(use->value, &request->counts.level) &&
         request->counts.level != PM_MIX_BLOCK)
         return 0;
@@ -137,47 +138,49 @@ static int read_sort(const struct pm_option_use *use) {
     return pm_usage_error("model", "--sort is place or count, not \"%s\"", use->value);
 }
 
-int pm_cmd_model(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("what is shown"),
+    PM_TEXT("classes", 0, "LIST", AT(counts.classes), "what to count: classes, all, accesses ..."),
+    PM_READ("level", 0, "program|module|routine|loop", read_level, 0, "what a row stands for"),
+    PM_FLAG("elements", 0, AT(counts.elements), "a vector operation counts its elements"),
+    PM_FLAG("edges", 0, AT(counts.edges), "edges of the control flow instead",
+            .excludes = "level classes elements interval"),
+    PM_FLAG("communication", 0, AT(communication), "the models of messages instead",
+            .excludes = "level classes elements interval edges routine basis search",
+            .because = "models of messages are as `pmodel fit` made them"),
+    PM_READ("sort", 0, "place|count", read_sort, AT(counts), "the order of rows"),
+    PM_READ("threshold", 0, "P%|N", read_threshold, AT(counts),
+            "only rows of at least this share, or so many"),
+    PM_TEXT("routine", 0, "NAMES", AT(counts.routines), "only these routines"),
+    PM_TEXT("include", 0, "FILE", AT(include_file), "only the routines that FILE names"),
+    PM_TEXT("exclude", 0, "FILE", AT(exclude_file), "all routines but those that FILE names"),
+    PM_HEADING("which runs"),
+    PM_ADDED(NULL, 'P', "NAME=VALUE[,...]", pm_add_parameters, AT(at),
+             "also the values at this size", .repeats = true),
+    PM_TEXT("role", 0, "NAME", AT(selection.role), "the mean rank of a role"),
+    PM_TEXT("interval", 0, "NAMES", AT(counts.interval),
+            "one kind of interval, or counts for each call of these routines"),
+    PM_TEXT("ordinal", 0, "NAME", AT(selection.ordinal), "the number of the interval as NAME"),
+    PM_HEADING("models of rows"),
+    PM_TEXT("basis", 0, "FUNCTIONS", AT(basis.functions), "sums of these functions"),
+    PM_FLAG("search", 0, AT(fit.search), "also tries N^(i/j)*log2(N)^k"),
+    PM_READ("threads", 0, "N", pm_read_count, AT(fit.n_threads), "makes them with N threads"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.counts.level = PM_MIX_ROUTINE,
                               .options = pm_default_report_options()};
     struct pm_counts_request *counts = &request.counts;
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTION_TEXT("classes", 0, &counts->classes),
-        PM_OPTION_VALUE("level", 0, read_level, &request),
-        PM_OPTION_VALUE("sort", 0, read_sort, counts),
-        PM_OPTION_VALUE("threshold", 0, read_threshold, counts),
-        PM_OPTION_TEXT("interval", 0, &counts->interval),
-        PM_OPTION_TEXT("role", 0, &request.selecting.role),
-        PM_OPTION_TEXT("ordinal", 0, &request.selecting.ordinal),
-        PM_OPTION_FLAG("communication", 0, &request.communication),
-        PM_OPTION_FLAG("elements", 0, &counts->elements),
-        PM_OPTION_FLAG("edges", 0, &counts->edges),
-        PM_OPTION_TEXT("routine", 0, &counts->routines),
-        PM_OPTION_TEXT("include", 0, &request.include_file),
-        PM_OPTION_TEXT("exclude", 0, &request.exclude_file),
-        PM_OPTION_TEXT("basis", 0, &request.basis.functions),
-        PM_OPTION_FLAG("search", 0, &request.fit.search),
-        PM_OPTION_VALUE("threads", 0, pm_read_count, &request.fit.n_threads),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "model", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status)
         return status;
     if (line.n_arguments != 1)
         return pm_usage_error("model", "give one store");
-    if (counts->edges &&
-        (request.has_level || counts->classes || counts->elements || counts->interval))
-        return pm_usage_error("model", "--edges counts edges of the control flow, so that it "
-                                       "excludes --level, --classes, --elements and --interval");
-    if (request.communication &&
-        (request.has_level || counts->classes || counts->elements || counts->interval ||
-         counts->edges || counts->routines || request.basis.functions || request.fit.search))
-        return pm_usage_error("model", "--communication lists the models of messages that `pmodel "
-                                       "fit` made: of other options it takes -P and --role");
     counts->at = request.at.n ? &request.at : NULL;
     if (request.basis.functions) {
         request.fit.bases = &request.basis;
@@ -186,6 +189,15 @@ int pm_cmd_model(int argc, char **argv) {
     request.store_path = line.arguments[0];
     bool ok = request.communication ? report_messages(&request, &err) : report(&request, &err);
     status = ok ? PM_EXIT_OK : pm_complain(&err);
-    pm_selecting_free(&request.selecting);
+    free(request.selected);
     return status;
 }
+
+const struct pm_command pm_command_model = {
+    .name = "model",
+    .purpose = "models of how often instructions of each class are executed, for each scope",
+    .usage = "[OPTION]... STORE\n--edges [OPTION]... STORE\n--communication [OPTION]... STORE",
+    .examples = "pmodel model heat.pmdb --classes fp_add,fp_mult    # 13.5*N^3 - 50*N^2 ...",
+    .options = options,
+    .run = run,
+};

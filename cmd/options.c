@@ -15,88 +15,97 @@
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+static void list_table(const struct pm_option *table, size_t base, const char *of,
+                       struct pm_listed_options *list) {
+    const char *under = NULL;
+    for (; table && table->kind != PM_OPTION_IS_END; table++)
+        if (table->kind == PM_OPTION_IS_HEADING)
+            under = table->help;
+        else if (table->kind == PM_OPTION_IS_TABLE)
+            list_table(table->table, base + table->at, table->help, list);
+        else
+            *PM_PUSH(list, options) =
+                (struct pm_listed_option){.option = table, .base = base, .of = of, .under = under};
+}
+
+void pm_list_options(const struct pm_option *table, struct pm_listed_options *list) {
+    list_table(table, 0, NULL, list);
+}
+
+char *pm_option_text(const struct pm_option *option) {
+    return option->letter ? pm_sprintf("-%c", option->letter) : pm_sprintf("--%s", option->name);
+}
+
 /* What getopt_long wants to know of a table. */
 struct getopt_tables {
-    PM_ARRAY(const struct pm_option *, options);
     PM_ARRAY(struct option, longs);
     char *letters;
 };
 
 enum { FIRST_INDEX = 256 }; /* getopt gives this and the option's index, or a letter */
 
-static bool takes_value(const struct pm_option *option) {
-    return option->text || option->add || option->takes_value;
-}
-
-static void add_table(struct getopt_tables *tables, const struct pm_option *options) {
-    for (; options && (options->name || options->letter); options++) {
-        int has_value = takes_value(options) ? required_argument : no_argument;
-        if (options->name)
-            *PM_PUSH(tables, longs) = (struct option){options->name, has_value, NULL,
-                                                      FIRST_INDEX + (int)tables->n_options};
-        if (options->letter)
-            pm_append(&tables->letters, "%c%s", options->letter, has_value ? ":" : "");
-        *PM_PUSH(tables, options) = options;
+static void make_tables(const struct pm_listed_options *list, bool ends_at_argument,
+                        struct getopt_tables *tables) {
+    /* With the colon getopt tells a value that is missing from an option that is. */
+    tables->letters = pm_strdup(ends_at_argument ? "+:" : ":");
+    for (size_t i = 0; i < list->n_options; i++) {
+        const struct pm_option *option = list->options[i].option;
+        int has_value = option->value ? required_argument : no_argument;
+        if (option->name)
+            *PM_PUSH(tables, longs) =
+                (struct option){option->name, has_value, NULL, FIRST_INDEX + (int)i};
+        if (option->letter)
+            pm_append(&tables->letters, "%c%s", option->letter, has_value ? ":" : "");
     }
+    *PM_PUSH(tables, longs) = (struct option){0};
 }
 
 /* NULL: getopt met none of these. */
-static const struct pm_option *find_option(const struct getopt_tables *tables, int c) {
+static struct pm_listed_option *find_option(const struct pm_listed_options *list, int c) {
     if (c >= FIRST_INDEX)
-        return tables->options[c - FIRST_INDEX];
-    for (size_t i = 0; i < tables->n_options; i++)
-        if (tables->options[i]->letter == c)
-            return tables->options[i];
+        return &list->options[c - FIRST_INDEX];
+    for (size_t i = 0; i < list->n_options; i++)
+        if (list->options[i].option->letter == c)
+            return &list->options[i];
     return NULL;
 }
 
-static bool is_of(const struct pm_option *table, const struct pm_option *option) {
-    for (; table && (table->name || table->letter); table++)
-        if (table == option)
-            return true;
-    return false;
-}
-
-static bool add_value(const struct pm_option *option, char *value, struct pm_error *err) {
-    if (!option->is_list)
-        return option->add(option->to, value, err);
+static bool add_value(const struct pm_option *option, void *to, char *value, struct pm_error *err) {
+    if (option->kind != PM_OPTION_IS_LIST)
+        return option->add(to, value, err);
     char *copy = pm_strdup(value), *rest = copy;
     bool ok = true;
     for (char *item; ok && (item = strsep(&rest, ","));)
-        ok = option->add(option->to, item, err);
+        ok = option->add(to, item, err);
     free(copy);
     return ok;
 }
 
-static int take(struct pm_command_line *line, const struct pm_option *show,
-                const struct pm_option *option, char *value) {
+static int take(struct pm_command_line *line, struct pm_listed_option *listed, char *value) {
+    const struct pm_option *option = listed->option;
+    char *request = (char *)line->request + listed->base;
+    void *to = request + option->at;
     struct pm_error err = {0};
     int status = 0;
-    if (option->flag)
-        *option->flag = true;
-    else if (option->text)
-        *option->text = value;
+    listed->is_given = true;
+    if (option->kind == PM_OPTION_IS_FLAG)
+        *(bool *)to = true;
+    else if (option->kind == PM_OPTION_IS_TEXT)
+        *(const char **)to = value;
     else if (option->add)
-        status = add_value(option, value, &err) ? 0 : pm_complain(&err);
+        status = add_value(option, to, value, &err) ? 0 : pm_complain(&err);
     else
-        status =
-            option->read(&(struct pm_option_use){line->command, option->name, value, option->to});
-    if (status == 0 && line->shared_seen && is_of(line->shared, option))
+        status = option->read(&(struct pm_option_use){line->command->name, option->name, value, to,
+                                                      request + option->also});
+    if (status == 0 && line->shared_seen && listed->of)
         line->shared_seen(line->context, option, value);
-    line->has_show_options |= is_of(show, option);
     return status;
 }
 
-static int read_format(const struct pm_option_use *use) {
-    if (pm_report_format_from_name(use->value, use->to))
-        return 0;
-    return pm_usage_error(use->command, "--format is table, json or csv, not \"%s\"", use->value);
-}
-
-static struct pm_nearest nearest_option(const struct getopt_tables *tables, const char *name) {
+static struct pm_nearest nearest_option(const struct pm_listed_options *list, const char *name) {
     struct pm_nearest nearest = {0};
-    for (size_t i = 0; i < tables->n_options; i++) {
-        const char *own = tables->options[i]->name;
+    for (size_t i = 0; i < list->n_options; i++) {
+        const char *own = list->options[i].option->name;
         char *known = own ? pm_sprintf("--%s", own) : NULL;
         if (known)
             pm_nearest_try(&nearest, name, known);
@@ -106,12 +115,12 @@ static struct pm_nearest nearest_option(const struct getopt_tables *tables, cons
 }
 
 /* Of WORD getopt says by C that its value is missing, or else that it is no option. */
-static int complain(const struct pm_command_line *line, const struct getopt_tables *tables, int c,
+static int complain(const char *command, const struct pm_listed_options *list, int c,
                     const char *word) {
     if (c == ':')
-        return pm_usage_error(line->command, "option \"%s\" needs a value", word);
+        return pm_usage_error(command, "option \"%s\" needs a value", word);
     char *name = pm_sprintf("%.*s", (int)strcspn(word, "="), word);
-    struct pm_nearest nearest = nearest_option(tables, name);
+    struct pm_nearest nearest = nearest_option(list, name);
     struct pm_error err = {0};
     if (strcmp(nearest.name, name) == 0) {
         pm_fail(&err, "option \"%s\" takes no value", name);
@@ -120,38 +129,113 @@ static int complain(const struct pm_command_line *line, const struct getopt_tabl
         pm_fail_nearest(&err, &nearest);
     }
     free(name);
-    return pm_usage_error(line->command, "%s", err.text);
+    return pm_usage_error(command, "%s", err.text);
+}
+
+/* ---- what options exclude and need ----------------------------------------------------------- */
+
+static bool is_named(const struct pm_option *option, const char *name, size_t length) {
+    if (!option->name)
+        return length == 1 && option->letter == *name;
+    return strlen(option->name) == length && strncmp(option->name, name, length) == 0;
+}
+
+/* The next of NAMES, with blanks between, that LIST has; NULL: no more. */
+static const struct pm_listed_option *next_named(const struct pm_listed_options *list,
+                                                 const char **names) {
+    while (**names) {
+        const char *name = *names;
+        size_t length = strcspn(name, " ");
+        *names += length + strspn(name + length, " ");
+        for (size_t i = 0; i < list->n_options; i++)
+            if (is_named(list->options[i].option, name, length))
+                return &list->options[i];
+    }
+    return NULL;
+}
+
+static int check_excluded(const char *command, const struct pm_listed_options *list,
+                          const struct pm_option *option) {
+    const char *names = option->excludes ? option->excludes : "";
+    for (const struct pm_listed_option *other; (other = next_named(list, &names));) {
+        if (!other->is_given || other->option == option)
+            continue;
+        char *a = pm_option_text(option), *b = pm_option_text(other->option);
+        int status =
+            pm_usage_error(command, "%s and %s exclude each other%s%s", a, b,
+                           option->because ? ": " : "", option->because ? option->because : "");
+        free(a);
+        free(b);
+        return status;
+    }
+    return 0;
+}
+
+static int check_needed(const char *command, const struct pm_listed_options *list,
+                        const struct pm_option *option) {
+    if (!option->needs)
+        return 0;
+    char *needed = NULL, *text = pm_option_text(option);
+    const char *names = option->needs;
+    bool found = false;
+    for (const struct pm_listed_option *other; (other = next_named(list, &names));) {
+        char *one = pm_option_text(other->option);
+        found |= other->is_given;
+        pm_append(&needed, "%s%s", needed ? " or " : "", one);
+        free(one);
+    }
+    int status = found ? 0 : pm_usage_error(command, "%s needs %s", text, needed);
+    free(needed);
+    free(text);
+    return status;
+}
+
+static int check_together(const char *command, const struct pm_listed_options *list) {
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < list->n_options; i++)
+        if (list->options[i].is_given)
+            status = check_excluded(command, list, list->options[i].option);
+    for (size_t i = 0; status == 0 && i < list->n_options; i++)
+        if (list->options[i].is_given)
+            status = check_needed(command, list, list->options[i].option);
+    return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int finish(const struct pm_command_line *line, const struct pm_listed_options *list) {
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < list->n_options; i++) {
+        struct pm_error err = {0};
+        const struct pm_option *option = list->options[i].option;
+        void *to = (char *)line->request + list->options[i].base + option->at;
+        if (option->finish && !option->finish(to, &err))
+            status = pm_complain(&err);
+    }
+    return status;
 }
 
 int pm_read_options(struct pm_command_line *line, int argc, char **argv) {
-    /* With the colon getopt tells a value that is missing from an option that is. */
-    struct getopt_tables tables = {.letters = pm_strdup(line->ends_at_argument ? "+:" : ":")};
-    struct pm_option show[3] = {{0}};
+    const char *command = line->command->name;
+    struct pm_listed_options list = {0};
+    struct getopt_tables tables = {0};
     int status = 0;
-    if (line->show) {
-        show[0] = (struct pm_option)PM_OPTION_VALUE("format", 0, read_format, &line->show->format);
-        show[1] = (struct pm_option)PM_OPTION_FLAG("wide", 0, &line->show->wide);
-    }
-    add_table(&tables, line->options);
-    add_table(&tables, line->shared);
-    add_table(&tables, show);
-    *PM_PUSH(&tables, longs) = (struct option){0};
+    pm_list_options(line->command->options, &list);
+    make_tables(&list, line->command->runs_program, &tables);
     opterr = 0;
     for (int c;
          status == 0 && (c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1;) {
-        const struct pm_option *option = find_option(&tables, c);
-        status = option ? take(line, show, option, optarg)
-                        : complain(line, &tables, c, argv[optind - 1]);
+        struct pm_listed_option *listed = find_option(&list, c);
+        status =
+            listed ? take(line, listed, optarg) : complain(command, &list, c, argv[optind - 1]);
     }
-    for (size_t i = 0; status == 0 && i < tables.n_options; i++) {
-        struct pm_error err = {0};
-        const struct pm_option *option = tables.options[i];
-        if (option->finish && !option->finish(option->to, &err))
-            status = pm_complain(&err);
-    }
+    if (status == 0)
+        status = check_together(command, &list);
+    if (status == 0)
+        status = finish(line, &list);
     line->arguments = argv + optind;
     line->n_arguments = (size_t)(argc - optind);
-    free(tables.options);
+    free(list.options);
     free(tables.longs);
     free(tables.letters);
     return status;
@@ -180,10 +264,16 @@ int pm_read_percent(const struct pm_option_use *use) {
     return 0;
 }
 
+int pm_read_format(const struct pm_option_use *use) {
+    if (pm_report_format_from_name(use->value, use->to))
+        return 0;
+    return pm_usage_error(use->command, "--format is table, json or csv, not \"%s\"", use->value);
+}
+
 int pm_read_drawn_format(const struct pm_option_use *use) {
-    struct pm_drawn_format *drawn = use->to;
-    *drawn->svg = strcmp(use->value, "svg") == 0;
-    if (*drawn->svg || pm_report_format_from_name(use->value, drawn->format))
+    bool *svg = use->also;
+    *svg = strcmp(use->value, "svg") == 0;
+    if (*svg || pm_report_format_from_name(use->value, use->to))
         return 0;
     return pm_usage_error(use->command, "--format is table, json, csv or svg, not \"%s\"",
                           use->value);

@@ -267,22 +267,22 @@ static void keep(void *context, const struct pm_option *option, const char *valu
         *PM_PUSH(&p->kept, arguments) = pm_strdup(value);
 }
 
-static int read_command_line(struct planning *p, int argc, char **argv) {
-    struct pm_option shared[PM_N_MEASURING_OPTIONS];
-    const struct pm_option own[] = {
-        PM_OPTION_VALUE("runs", 0, pm_read_count, &p->n_runs),
-        PM_OPTION_VALUE("time", 0, read_time, &p->most_seconds),
-        PM_OPTION_ADD("to", 0, set_target, &p->to),
-        {0},
-    };
-    struct pm_command_line line = {.command = "plan",
-                                   .options = own,
-                                   .shared = shared,
-                                   .show = &p->options,
-                                   .ends_at_argument = true,
-                                   .shared_seen = keep,
-                                   .context = p};
-    pm_measuring_options(&p->run, shared);
+#define AT(field) offsetof(struct planning, field)
+static const struct pm_option options[] = {
+    PM_HEADING("the plan"),
+    PM_READ("runs", 0, "N", pm_read_count, AT(n_runs), "how many runs (6 for one parameter)"),
+    PM_READ("time", 0, "T", read_time, AT(most_seconds),
+            "how long all runs together may take: 90s, 10m (the default), 2h"),
+    PM_ADDED("to", 0, "NAME=VALUE[,...]", set_target, AT(to), "the size that is to be predicted"),
+    PM_OPTIONS_OF("run", pm_measuring_options, AT(run)),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int read_command_line(const struct pm_command *self, struct planning *p, int argc,
+                             char **argv) {
+    struct pm_command_line line = {
+        .command = self, .request = p, .shared_seen = keep, .context = p};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0)
         status = pm_measuring_check(&p->run, line.arguments);
@@ -290,11 +290,12 @@ static int read_command_line(struct planning *p, int argc, char **argv) {
     return status;
 }
 
-int pm_cmd_plan(int argc, char **argv) {
-    struct planning p = {.run = {.command = "plan", .request.output_to_errors = true},
+static int run(const struct pm_command *self, int argc, char **argv) {
+    struct planning p = {.run = {.request.output_to_errors = true},
                          .options = pm_default_report_options(),
                          .most_seconds = usual_seconds};
-    int status = read_command_line(&p, argc, argv);
+    pm_measuring_init(&p.run, self->name);
+    int status = read_command_line(self, &p, argc, argv);
     if (status == 0)
         status = make_plan(&p);
     for (size_t i = 0; i < p.kept.n_arguments; i++)
@@ -305,3 +306,13 @@ int pm_cmd_plan(int argc, char **argv) {
     pm_measuring_free(&p.run);
     return status;
 }
+
+const struct pm_command pm_command_plan = {
+    .name = "plan",
+    .purpose = "propose which sizes to measure, and what that costs",
+    .usage = "-P NAME=VALUES... [OPTION]... -- COMMAND [ARGUMENT]...",
+    .examples = "pmodel plan -P N=16:512:8 --runs 6 --to N=1024 -- ./heat {N}",
+    .options = options,
+    .runs_program = true,
+    .run = run,
+};

@@ -58,28 +58,41 @@ static bool report(struct request *request, const char *path, struct pm_error *e
     return profile != NULL;
 }
 
-int pm_cmd_profile(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which runs"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_HEADING("what is shown"),
+    PM_FLAG("strides", 0, AT(strides), "shares of the references by stride", .excludes = "mix",
+            .because = "they are two tables"),
+    PM_FLAG("mix", 0, AT(mix), "the dynamic mix of operations"),
+    PM_FLAG("random", 0, AT(show.only_random), "only basic blocks with random references"),
+    PM_OPTION_MIN_PERCENT(AT(options), "sums up blocks below this share of references (0.5)"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTION_FLAG("strides", 0, &request.strides),
-        PM_OPTION_FLAG("mix", 0, &request.mix),
-        PM_OPTION_FLAG("random", 0, &request.show.only_random),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "profile", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status)
         return status;
     if (line.n_arguments != 1)
         return pm_usage_error("profile", "give one store");
-    if (request.strides && request.mix)
-        return pm_usage_error("profile", "--strides and --mix are two tables: give one of them");
     request.show.view = request.strides ? PM_PROFILE_STRIDES
                         : request.mix   ? PM_PROFILE_MIX
                                         : PM_PROFILE_BLOCKS;
     return report(&request, line.arguments[0], &err) ? PM_EXIT_OK : pm_complain(&err);
 }
+
+const struct pm_command pm_command_profile = {
+    .name = "profile",
+    .purpose =
+        "what each basic block does with memory: strides, operations, hits in simulated caches",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel profile heat.pmdb    # of a run with `pmodel run --profile`",
+    .options = options,
+    .run = run,
+};

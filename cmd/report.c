@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
 #include "cmd/options.h"
 #include "cmd/parallel/parallel.h"
-#include "cmd/predicting/predicting.h"
 #include "cmd/query/query.h"
-#include "cmd/selecting/selecting.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
@@ -26,7 +25,7 @@ struct request {
     size_t n_sizes;
     struct pm_report_options options;
     struct pm_predict_options predict;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
     bool carried;
     bool threads;
     bool ranks;
@@ -35,8 +34,7 @@ struct request {
     bool interpolate;
     bool
         names_machines; /* -m was given; else those whose block sizes were all measured are shown */
-    const char *store_path;
-    char *left_out; /* the others, "itanium2, r12000"; owned */
+    char *left_out;     /* the others, "itanium2, r12000"; owned */
 };
 
 /* ---- machines ---------------------------------------------------------------------------------
@@ -54,7 +52,7 @@ static bool fail_all_left_out(const struct request *request, struct pm_error *er
 
 /* False with a sentence if PROFILE lacks block sizes of a machine that was named; others that it
    lacks some of are left out. */
-static bool keep_machines(struct request *request, const struct pm_program *program,
+static bool keep_machines(struct request *request, const struct pm_subject *subject,
                           const struct pm_profile *profile, struct pm_error *err) {
     struct pm_machine_list *on = &request->on;
     bool can_interpolate = !request->threads && !request->carried && !request->fits;
@@ -69,8 +67,7 @@ static bool keep_machines(struct request *request, const struct pm_program *prog
             continue;
         }
         if (request->names_machines)
-            return pm_need_machine_blocks(program, profile, machine, request->store_path,
-                                          can_interpolate, err);
+            return pm_need_machine_blocks(subject, profile, machine, can_interpolate, err);
         pm_append(&request->left_out, "%s%s", request->left_out ? ", " : "", machine->name);
         pm_machine_free(machine);
     }
@@ -98,15 +95,16 @@ static void say_left_out(const struct request *request) {
  */
 
 /* Of the largest run that has the values of -P and was made with --carry. */
-static bool report_carried(struct request *request, const struct pm_program *program,
+static bool report_carried(struct request *request, const struct pm_subject *subject,
                            struct pm_error *err) {
+    const struct pm_program *program = &subject->program;
     const struct pm_machine_list *on = &request->on;
     struct pm_profile *profile = NULL;
     struct pm_run_patterns *patterns = pm_patterns_at(program, &request->sizes[0], &profile, err);
     bool ok = patterns != NULL;
     if (ok && pm_profile_is_without_memory(profile))
         ok = pm_check_block_sizes(profile, on->machines[0], err);
-    ok = ok && keep_machines(request, program, profile, err);
+    ok = ok && keep_machines(request, subject, profile, err);
     if (ok)
         pm_report_carried(stdout,
                           &(struct pm_carried_report){
@@ -153,106 +151,74 @@ static bool report_threads(const struct pm_program *program, const struct pm_pro
 
 /* ---- predictions ----------------------------------------------------------------------------- */
 
-/* Where the time of the largest run went of which that is known, else that it is not. */
-static bool warn_of_outside(const struct pm_program *program, struct pm_warnings *warnings,
-                            struct pm_error *err) {
-    bool ok = true, found = false;
-    for (int sampled = 1; ok && !found && sampled >= 0; sampled--)
-        for (size_t i = program->n_runs; ok && !found && i-- > 0;) {
-            struct pm_file_times times = {0};
-            ok = pm_store_file_times(program->store, &program->runs[i], &times, err);
-            found = times.n_files > 0 && (!sampled || times.files[0].samples > 0);
-            if (ok && found)
-                pm_warn_of_outside(&times, &program->runs[i], warnings);
-            pm_file_times_free(&times);
-        }
-    return ok;
+/* What is asked of each size; machines are added once it is known which can be. */
+static struct pm_question question_of(const struct request *request) {
+    return (struct pm_question){.machines = request->on.machines,
+                                .n_machines = request->on.n_machines,
+                                .predict = request->predict,
+                                .can_interpolate = true};
 }
 
-/* On all machines, at all sizes: PREDICTIONS[machine * n_sizes + size]. */
-static bool predict_all(const struct request *request, const struct pm_program *program,
-                        const struct pm_profiles_at *found, struct pm_sized_prediction *predictions,
-                        struct pm_error *err) {
-    for (size_t i = 0; i < request->on.n_machines * request->n_sizes; i++) {
-        const struct pm_profiles_at *at = &found[i % request->n_sizes];
-        struct pm_prediction *prediction =
-            pm_predict_at(program->structure, at, request->on.machines[i / request->n_sizes],
-                          &request->predict, err);
-        predictions[i] = (struct pm_sized_prediction){prediction, at->times, at->bounds};
-        if (!prediction)
-            return false;
-        if (!prediction->measured_up_to)
-            prediction->measured_up_to = pm_strdup(program->measured_up_to);
-    }
-    if (request->left_out && request->options.format != PM_REPORT_CSV) {
-        size_t last = request->on.n_machines * request->n_sizes - 1;
-        char *text = left_out_text(request);
-        pm_prediction_note_of((struct pm_prediction *)(uintptr_t)predictions[last].prediction, NAN,
-                              "%s", text);
-        free(text);
-    } else {
+static void note_left_out(const struct request *request, struct pm_prediction *last) {
+    if (!request->left_out || request->options.format == PM_REPORT_CSV) {
         say_left_out(request);
+        return;
     }
-    return true;
+    char *text = left_out_text(request);
+    pm_prediction_note_of(last, NAN, "%s", text);
+    free(text);
 }
 
-static bool warn_all(const struct request *request, const struct pm_program *program,
-                     const struct pm_profiles_at *found,
-                     const struct pm_sized_prediction *predictions, struct pm_warnings *warnings,
-                     struct pm_error *err) {
-    struct pm_answer answer = {program->structure, program->models, NULL};
-    for (size_t s = 0; s < request->n_sizes; s++) {
-        answer.profile = found[s].profile;
-        pm_warn(&answer, warnings);
-    }
-    if (!warn_of_outside(program, warnings, err))
-        return false;
-    for (size_t i = 0; i < request->on.n_machines * request->n_sizes; i++) {
-        answer.profile = found[i % request->n_sizes].profile;
-        pm_warn_of_time(&answer, predictions[i].prediction,
-                        request->on.machines[i / request->n_sizes], warnings);
-    }
-    return true;
-}
-
-static bool report_predictions(const struct request *request, const struct pm_program *program,
-                               const struct pm_profiles_at *found, struct pm_error *err) {
-    size_t n = request->on.n_machines * request->n_sizes;
-    struct pm_sized_prediction *predictions = pm_alloc(n, sizeof *predictions);
+/* The answers, one a size, as a report takes them: [machine * n_sizes + size]. */
+static bool print_answers(const struct request *request, struct pm_answer *const *answers,
+                          struct pm_error *err) {
+    size_t n_machines = request->on.n_machines, n_sizes = request->n_sizes;
+    const struct pm_subject *subject = answers[0]->subject;
+    struct pm_sized_prediction *predictions = pm_alloc(n_machines * n_sizes, sizeof *predictions);
     struct pm_warnings warnings = {0};
     struct pm_report_options options = request->options;
-    const struct pm_predictions_report report = {program->structure, predictions,
-                                                 request->on.n_machines, request->n_sizes};
     options.warnings = &warnings;
-    bool ok = predict_all(request, program, found, predictions, err) &&
-              warn_all(request, program, found, predictions, &warnings, err) &&
+    options.selection = subject->selected;
+    for (size_t s = 0; s < n_sizes; s++) {
+        for (size_t m = 0; m < n_machines; m++)
+            predictions[m * n_sizes + s] = (struct pm_sized_prediction){
+                answers[s]->predictions[m], answers[s]->times, answers[s]->bounds};
+        pm_answer_warn(answers[s], request->on.machines, &warnings);
+    }
+    note_left_out(request, answers[n_sizes - 1]->predictions[n_machines - 1]);
+    const struct pm_predictions_report report = {subject->program.structure, predictions,
+                                                 n_machines, n_sizes};
+    bool ok = pm_subject_warn_of_outside(subject, &warnings, err) &&
               pm_report_predictions(stdout, &report, &options, err);
     pm_warnings_free(&warnings);
-    for (size_t i = 0; i < n; i++)
-        pm_prediction_free((struct pm_prediction *)(uintptr_t)predictions[i].prediction);
     free(predictions);
     return ok;
 }
 
-static bool report_sizes(struct request *request, struct pm_program *program,
+static bool report_sizes(struct request *request, struct pm_subject *subject,
                          struct pm_error *err) {
-    struct pm_profiles_at *found = pm_alloc(request->n_sizes, sizeof *found);
+    struct pm_answer **answers = pm_alloc(request->n_sizes, sizeof *answers);
     bool ok = true;
+    for (size_t s = 0; ok && s < request->n_sizes; s++) {
+        answers[s] = pm_ask(subject, &(struct pm_question){.at = &request->sizes[s]}, err);
+        ok = answers[s] && keep_machines(request, subject, answers[s]->profile, err);
+    }
+    const struct pm_question question = question_of(request);
     for (size_t s = 0; ok && s < request->n_sizes; s++)
-        ok = pm_find_profiles(program, &request->sizes[s], &found[s], err) &&
-             keep_machines(request, program, found[s].profile, err);
-    if (ok && request->threads && found[0].profile->predicted)
+        ok = pm_answer_predict(answers[s], &question, err);
+    const struct pm_profile *first = ok ? answers[0]->profile : NULL;
+    if (ok && request->threads && first->predicted)
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
                           "together");
-    ok = ok && report_predictions(request, program, found, err);
+    ok = ok && print_answers(request, answers, err);
     if (ok && request->threads)
-        ok = report_threads(program, found[0].profile, &request->on, &request->options, err);
+        ok = report_threads(&subject->program, first, &request->on, &request->options, err);
     if (ok && request->fits)
-        ok = pm_print_fits_of_loops(program, &found[0].profile->parameters, &request->on,
+        ok = pm_print_fits_of_loops(&subject->program, &first->parameters, &request->on,
                                     &request->options, err);
     for (size_t s = 0; s < request->n_sizes; s++)
-        pm_free_profiles(&found[s]);
-    free(found);
+        pm_answer_free(answers[s]);
+    free(answers);
     return ok;
 }
 
@@ -260,56 +226,48 @@ static bool report_sizes(struct request *request, struct pm_program *program,
  */
 
 /* On machines whose block sizes the largest run has, where none were named. */
-static bool report_parallel(struct request *request, struct pm_store *store,
-                            struct pm_program *program,
+static bool report_parallel(struct request *request, struct pm_subject *subject,
                             bool (*print)(const struct pm_parallel_request *, struct pm_error *),
                             struct pm_error *err) {
-    struct pm_profile **largest =
-        pm_read_profiles(store, program->structure, &program->runs[program->n_runs - 1], 1, err);
-    if (largest)
-        pm_program_interpolate(program, largest[0]);
+    struct pm_program *program = &subject->program;
+    struct pm_answer *largest =
+        pm_ask(subject, &(struct pm_question){.at = &program->runs[program->n_runs - 1]}, err);
     struct pm_warnings warnings = {0};
     struct pm_report_options options = request->options;
     options.warnings = &warnings;
-    const struct pm_parallel_request asked = {
-        .store = store,
-        .program = program,
-        .selection = pm_store_selection(store),
-        .store_path = request->store_path,
-        .at = &request->sizes[0],
-        .on = &request->on,
-        .predict = &request->predict,
-        .options = &options,
-        .warnings = &warnings,
-    };
-    bool ok = largest && keep_machines(request, program, largest[0], err) && print(&asked, err);
+    options.selection = subject->selected;
+    const struct pm_question question = question_of(request);
+    bool ok = largest && keep_machines(request, subject, largest->profile, err) &&
+              print(&(struct pm_parallel_request){.subject = subject,
+                                                  .selection = pm_store_selection(subject->store),
+                                                  .at = &request->sizes[0],
+                                                  .on = &request->on,
+                                                  .question = &question,
+                                                  .options = &options,
+                                                  .warnings = &warnings},
+                    err);
     if (ok)
         say_left_out(request);
     pm_warnings_free(&warnings);
-    pm_profiles_free(largest, 1);
+    pm_answer_free(largest);
     return ok;
 }
 
 static bool report(struct request *request, const char *store_path, struct pm_error *err) {
-    struct pm_store *store = pm_store_open(store_path, PM_STORE_READ, err);
-    struct pm_program program = {0};
-    request->store_path = store_path;
+    struct pm_subject subject;
     request->names_machines = request->on.n_machines > 0;
-    bool ok = store && pm_select_in(store, &request->selecting, &request->options, err) &&
-              (request->names_machines || pm_add_all_machines(&request->on, err)) &&
-              pm_program_open(&program, store, err);
+    bool ok = pm_subject_open(&subject, store_path, &request->selection, err) &&
+              (request->names_machines || pm_add_all_machines(&request->on, err));
     if (ok && request->interpolate)
-        pm_interpolate_for_machines(&program, &request->on);
-    if (ok && request->ranks)
-        ok = report_parallel(request, store, &program, pm_print_ranks, err);
-    else if (ok && request->intervals)
-        ok = report_parallel(request, store, &program, pm_print_intervals, err);
+        pm_subject_interpolate(&subject, request->on.machines, request->on.n_machines);
+    if (ok && (request->ranks || request->intervals))
+        ok = report_parallel(request, &subject,
+                             request->ranks ? pm_print_ranks : pm_print_intervals, err);
     else if (ok)
-        ok = request->carried ? report_carried(request, &program, err)
-                              : report_sizes(request, &program, err);
+        ok = request->carried ? report_carried(request, &subject, err)
+                              : report_sizes(request, &subject, err);
     free(request->left_out);
-    pm_program_close(&program);
-    pm_store_close(store);
+    pm_subject_close(&subject);
     return ok;
 }
 
@@ -337,84 +295,66 @@ static bool add_sizes(void *to, char *value, struct pm_error *err) {
     return ok;
 }
 
-/* --ranks and --intervals are reports of their own. */
-static const char *contradicts_parallel(const struct request *request) {
-    if (!request->ranks && !request->intervals)
-        return NULL;
-    if (request->ranks && request->intervals)
-        return "--ranks and --intervals exclude each other";
-    if (request->threads || request->carried || request->fits || request->options.fields ||
-        request->options.sort || request->options.filter || request->options.tree)
-        return "--ranks and --intervals are reports of their own: they exclude --threads, "
-               "--carried, --fits, --fields, --sort, --filter and --tree";
-    if (request->n_sizes > 1)
-        return "--ranks and --intervals are of one size";
-    if (request->ranks && request->selecting.role)
-        return "--ranks is of all ranks: it excludes --role";
-    if (request->intervals && request->selecting.interval)
-        return "--intervals lists all kinds: it excludes --interval";
-    return NULL;
-}
-
-/* What contradicts itself on the command line; NULL: nothing. */
+/* What contradicts itself on the command line and hangs on a value; NULL: nothing. */
 static const char *find_contradiction(const struct request *request) {
     bool is_table = request->options.format == PM_REPORT_TABLE;
-    if (request->threads && request->carried)
-        return "--threads and --carried exclude each other";
     if (request->threads && !is_table)
         return "--threads is a table; `pmodel export --histograms --threads` writes JSON and CSV";
-    const char *parallel = contradicts_parallel(request);
-    if (parallel)
-        return parallel;
-    if (request->fits && request->carried)
-        return "--fits and --carried exclude each other";
-    if (request->interpolate && (request->threads || request->carried || request->fits))
-        return "--interpolate is for times and misses of the whole: it excludes --threads, "
-               "--carried and --fits";
+    if (request->n_sizes > 1 && (request->ranks || request->intervals))
+        return "--ranks and --intervals are of one size";
     if (request->n_sizes > 1 && (request->threads || request->carried || request->fits))
         return "--threads, --carried and --fits are of one size";
     if (request->n_sizes > 1 && request->options.tree)
         return "--tree is of one size";
     if (request->options.tree && !is_table)
         return "--tree is a table; JSON has the tree in \"scopes\"";
-    if (request->carried && (request->options.fields || request->options.sort ||
-                             request->options.filter || request->options.tree))
-        return "--fields, --sort, --filter and --tree are of times: they and --carried exclude "
-               "each other";
-    if ((request->selecting.role || request->selecting.interval) &&
-        (request->threads || request->carried))
-        return "--threads and --carried are of whole runs: they exclude --role and --interval";
     if (request->fits && !is_table)
         return "--fits is a table; `pmodel query --fits` writes JSON and CSV";
     return NULL;
 }
 
-int pm_cmd_report(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which runs"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", add_sizes, AT(design),
+             "sizes, as N=64,128; without it the largest one that was measured", .repeats = true),
+    PM_OPTIONS_SELECTION(AT(selection)),
+    PM_FLAG("interpolate", 0, AT(interpolate), PM_INTERPOLATE_HELP,
+            .excludes = "threads carried fits",
+            .because = "block sizes are interpolated for times and misses of the whole"),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_READ("cores", 0, "P", pm_read_count, AT(predict.n_cores), "deals the threads to P cores"),
+    PM_HEADING("what is shown"),
+    PM_FLAG("tree", 0, AT(options.tree), "loops under what they are in"),
+    PM_FLAG("threads", 0, AT(threads), "also a line for each thread of a measured run",
+            .excludes = "carried role interval"),
+    PM_FLAG("fits", 0, AT(fits), "also up to which size each loop's data fits each level",
+            .excludes = "carried"),
+    PM_FLAG("carried", 0, AT(carried), "instead what carries the misses",
+            .excludes = "fields sort filter tree role interval",
+            .because = "what carries misses is of whole runs, without times"),
+    PM_FLAG("ranks", 0, AT(ranks), "instead groups of ranks",
+            .excludes = "intervals role threads carried fits fields sort filter tree",
+            .because = "groups of ranks are a report of their own, of all ranks"),
+    PM_FLAG("intervals", 0, AT(intervals), "instead kinds of intervals",
+            .excludes = "interval threads carried fits fields sort filter tree",
+            .because = "kinds of intervals are a report of their own"),
+    PM_TEXT("fields", 0, "LIST", AT(options.fields), "the columns; +LIST: beside the usual ones"),
+    PM_TEXT("sort", 0, "FIELD", AT(options.sort), "rows from the largest figure of a field on"),
+    PM_TEXT("filter", 0, "PATTERN", AT(options.filter), "only routines, loops, files that fit"),
+    PM_OPTION_MIN_PERCENT(AT(options), "sums up rows below this share of the time (0.5)"),
+    PM_OPTION_TOP(AT(options), "at most N rows"),
+    PM_FLAG("notes", 0, AT(options.all_notes), "all notes"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', add_sizes, &request.design),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("cores", 0, pm_read_count, &request.predict.n_cores),
-        PM_OPTIONS_SELECTING(&request.selecting),
-        PM_OPTION_FLAG("carried", 0, &request.carried),
-        PM_OPTION_FLAG("threads", 0, &request.threads),
-        PM_OPTION_FLAG("ranks", 0, &request.ranks),
-        PM_OPTION_FLAG("intervals", 0, &request.intervals),
-        PM_OPTION_FLAG("fits", 0, &request.fits),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        PM_OPTION_TEXT("fields", 0, &request.options.fields),
-        PM_OPTION_TEXT("sort", 0, &request.options.sort),
-        PM_OPTION_TEXT("filter", 0, &request.options.filter),
-        PM_OPTION_FLAG("tree", 0, &request.options.tree),
-        PM_OPTION_FLAG("notes", 0, &request.options.all_notes),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "report", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     const char *contradiction = NULL;
     int status = pm_read_options(&line, argc, argv);
@@ -429,7 +369,16 @@ int pm_cmd_report(int argc, char **argv) {
         status = pm_complain(&err);
     pm_free_machines(&request.on);
     pm_size_design_free(&request.design);
-    pm_selecting_free(&request.selecting);
     free(request.sizes);
     return status;
 }
+
+const struct pm_command pm_command_report = {
+    .name = "report",
+    .purpose = "time, misses and what limits each loop, at a size, on a machine",
+    .usage = "[OPTION]... STORE\n--ranks | --intervals | --carried [OPTION]... STORE",
+    .examples = "pmodel report heat.pmdb -m r12000 -P N=64,128,256    # sizes side by side\npmodel "
+                "report heat.pmdb -m r12000 --tree --fields +L1/ki",
+    .options = options,
+    .run = run,
+};

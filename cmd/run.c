@@ -18,6 +18,9 @@ struct run {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
+/* What is not with runs side by side. */
+#define ONE_AT_A_TIME "jobs launcher"
+
 enum { USUAL_TIME_RUNS = 3 };
 
 static int read_time(const struct pm_option_use *use) {
@@ -52,21 +55,11 @@ static bool set_events(void *to, char *value, struct pm_error *err) {
     return pm_set_events(&run->measuring.request.copies.events, value, err);
 }
 
-/* --simulate and --stride-window are about profiles. */
 static int check_profile(struct run *run) {
-    struct pm_measure_request *request = &run->measuring.request;
-    struct pm_profiling_request *profiling = &request->profiling;
+    struct pm_profiling_request *profiling = &run->measuring.request.profiling;
     struct pm_error err = {0};
     if (!profiling->wanted)
-        return run->simulated.n_machines || profiling->window
-                   ? pm_usage_error("run", "--simulate and --stride-window need --profile")
-                   : 0;
-    if (request->build || request->handler || request->copies.no_memory || request->shared ||
-        request->copies.events.n_routines)
-        return pm_usage_error("run",
-                              "--profile profiles whole runs of one build, thread by thread: "
-                              "it excludes --build, --handler, --no-memory, --shared, "
-                              "--start-at and --stop-after");
+        return 0;
     profiling->machines = run->simulated.machines;
     profiling->n_machines = run->simulated.n_machines;
     return pm_profiling_check(profiling, &err) ? 0 : pm_complain(&err);
@@ -80,75 +73,37 @@ static bool wants_only_profile(const struct run *run) {
            !request->bytes && !request->write_backs;
 }
 
-/* What an event handler gets is not stored. */
-static int check_handler(struct run *run) {
-    struct pm_measure_request *request = &run->measuring.request;
-    struct pm_event_choice *events = &request->copies.events;
-    if (!request->handler && run->has_events)
-        return pm_usage_error("run", "--events needs --handler FILE");
-    if (!request->handler)
-        return 0;
-    if (request->store_path)
-        return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
-                                     "not put into a store");
-    if (request->blocks.n || run->measuring.on.n_machines || request->bin_width ||
-        request->sample > 1 || request->max_blocks || request->time_runs || request->second_core ||
-        request->carry || request->bytes || request->write_backs || request->shared)
-        return pm_usage_error("run", "--handler excludes --block, -m, --bin-width, --sample, "
-                                     "--max-blocks, --carry, --bytes, --write-backs, "
-                                     "--second-core, --shared and --time");
-    if (!run->has_events)
-        events->kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
-    return 0;
-}
-
 static int check_launcher(const struct run *run) {
-    const struct pm_measure_request *request = &run->measuring.request;
-    const struct pm_launcher_request *launcher = &request->launcher;
+    const struct pm_launcher_request *launcher = &run->measuring.request.launcher;
     if (!launcher->path && (launcher->options || launcher->detach))
         return pm_usage_error("run", "--submit-options and --detach need a --launcher other than "
                                      "local");
-    if (launcher->wanted && (request->time_runs || request->profiling.wanted || request->build ||
-                             request->handler || run->outside))
-        return pm_usage_error("run",
-                              "--launcher and -j are for runs that count: they exclude --time, "
-                              "--profile, --build, --handler and --outside");
-    return 0;
-}
-
-static int check_intervals(const struct pm_measure_request *request) {
-    if (request->interval_memory && (!request->blocks.n || request->shared || request->sample > 1))
-        return pm_usage_error("run",
-                              "--interval-memory needs reuse distances of all blocks, thread "
-                              "by thread: it excludes --no-memory, --shared and --sample");
     return 0;
 }
 
 static int check(struct run *run) {
     struct pm_measure_request *request = &run->measuring.request;
-    if (request->time_runs && request->copies.events.n_routines)
-        return pm_usage_error("run", "--time measures whole runs: it excludes --start-at and "
-                                     "--stop-after");
-    if (request->build && (request->time_runs || request->handler))
-        return pm_usage_error("run", "--build excludes --time and --handler, which are for one "
-                                     "build");
-    if (request->build && (request->copies.events.n_intervals || request->interval_memory))
+    struct pm_event_choice *events = &request->copies.events;
+    if (request->build && events->n_intervals)
         return pm_usage_error("run", "--build excludes --interval: the calls that end intervals "
                                      "are of one build");
-    if (request->copies.events.no_intervals && request->copies.events.n_intervals)
+    if (events->no_intervals && events->n_intervals)
         return pm_usage_error("run", "--interval none excludes others");
     int status = check_profile(run);
     if (status == 0)
         status = check_launcher(run);
-    if (status == 0)
-        status = check_handler(run);
+    if (request->handler && !run->has_events)
+        events->kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
     if (status != 0 || request->handler)
         return status;
     if (!request->store_path && !run->dry_run)
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
     if (!wants_only_profile(run))
         pm_measuring_usual_blocks(&run->measuring);
-    return check_intervals(request);
+    if (request->interval_memory && !request->blocks.n)
+        return pm_usage_error("run", "--interval-memory needs reuse distances, which --profile "
+                                     "alone has not");
+    return 0;
 }
 
 /* "local", the name of a file of this installation, or a file. */
@@ -178,39 +133,69 @@ static int read_at_a_time(const struct pm_option_use *use) {
     return pm_read_count(&count);
 }
 
+#define AT(field) offsetof(struct run, field)
+#define REQUEST(field) offsetof(struct run, measuring.request.field)
+static const struct pm_option options[] = {
+    PM_OPTIONS_OF("run", pm_measuring_options, AT(measuring)),
+    PM_OPTION_OUTPUT("STORE", REQUEST(store_path), "the store, NAME.pmdb"),
+    PM_FLAG("dry-run", 0, AT(dry_run), "prints the sizes and commands and does nothing"),
+    PM_HEADING("what else is measured"),
+    PM_ACTION("time", 0, read_time, AT(measuring.request), "also seconds of loops and routines",
+              .excludes = ONE_AT_A_TIME " start-at stop-after build handler",
+              .because = "times are of whole runs of one build, one at a time"),
+    PM_READ("time-runs", 0, "N", pm_read_count, REQUEST(time_runs), "the same, N runs (3)",
+            .excludes = ONE_AT_A_TIME " start-at stop-after build handler"),
+    PM_READ("time-cost", 0, "PERCENT", read_time_cost, AT(measuring.request),
+            "the same, with timers that may cost so much (0.75)",
+            .excludes = ONE_AT_A_TIME " start-at stop-after build handler"),
+    PM_FLAG("outside", 0, AT(outside), "in which libraries time goes that are not measured",
+            .excludes = ONE_AT_A_TIME),
+    PM_FLAG("profile", 0, REQUEST(profiling.wanted), "also strides and operations by basic block",
+            .excludes = ONE_AT_A_TIME " build handler no-memory shared start-at stop-after",
+            .because = "profiles are of whole runs of one build, by thread, one at a time"),
+    {.kind = PM_OPTION_IS_LIST,
+     .name = "simulate",
+     .value = "MACHINE[,MACHINE]...",
+     .add = pm_add_machine,
+     .finish = pm_read_machines,
+     .at = AT(simulated),
+     .repeats = true,
+     .help = "and hits in the caches of these machines",
+     .needs = "profile"},
+    PM_READ("stride-window", 0, "N", pm_read_count, REQUEST(profiling.window),
+            "strides are looked for in the last N addresses (8)", .needs = "profile"),
+    PM_FLAG("interval-memory", 0, REQUEST(interval_memory), "reuse distances by interval, too",
+            .excludes = "no-memory shared sample build",
+            .because = "those by interval are of all blocks, by thread, in one build"),
+    PM_ADDED("handler", 0, "FILE", set_handler, AT(measuring.request),
+             "gives events to a handler of yours",
+             .excludes = ONE_AT_A_TIME " output block machine bin-width sample max-blocks carry "
+                                       "bytes write-backs second-core shared build",
+             .because = "what a handler gets is not put into a store"),
+    PM_ADDED("events", 0, "routines|loops|all|none", set_events, 0, "which it gets",
+             .needs = "handler"),
+    PM_HEADING("many runs"),
+    PM_READ("jobs", 'j', "K", read_at_a_time, REQUEST(launcher), "K sizes at a time",
+            .excludes = "build"),
+    PM_ADDED("launcher", 0, "local|NAME|FILE", set_launcher, 0, "through a queue",
+             .excludes = "build"),
+    PM_TEXT("submit-options", 0, "TEXT", REQUEST(launcher.options), "for what submits jobs",
+            .needs = "launcher"),
+    PM_FLAG("detach", 0, REQUEST(launcher.detach), "submits, and goes on when called again",
+            .needs = "launcher"),
+    PM_READ("checkpoint", 0, "SECONDS", pm_read_count, REQUEST(checkpoint_seconds),
+            "writes what is measured so far every SECONDS"),
+    PM_FLAG("keep-partial", 0, REQUEST(keep_partial), "keeps a run that was ended"),
+    PM_READ("rank-tolerance", 0, "PERCENT", pm_read_percent, REQUEST(rank_tolerance_percent),
+            "how far ranks of a group may differ (5)"),
+    {0},
+};
+
 /* 0, or the exit status after complaining. */
-static int read_command_line(struct run *run, int argc, char **argv) {
+static int read_command_line(struct run *run, const struct pm_command *self, int argc,
+                             char **argv) {
     struct pm_measure_request *request = &run->measuring.request;
-    struct pm_option shared[PM_N_MEASURING_OPTIONS];
-    const struct pm_option own[] = {
-        PM_OPTION_TEXT(NULL, 'o', &request->store_path),
-        PM_OPTION_FLAG("dry-run", 0, &run->dry_run),
-        PM_OPTION_FLAG("outside", 0, &run->outside),
-        PM_OPTION_FLAG("keep-partial", 0, &request->keep_partial),
-        PM_OPTION_VALUE("rank-tolerance", 0, pm_read_percent, &request->rank_tolerance_percent),
-        PM_OPTION_VALUE("checkpoint", 0, pm_read_count, &request->checkpoint_seconds),
-        PM_OPTION_ACTION("time", 0, read_time, request),
-        PM_OPTION_VALUE("time-runs", 0, pm_read_count, &request->time_runs),
-        PM_OPTION_VALUE("time-cost", 0, read_time_cost, request),
-        PM_OPTION_FLAG("profile", 0, &request->profiling.wanted),
-        {.name = "simulate",
-         .add = pm_add_machine,
-         .is_list = true,
-         .to = &run->simulated,
-         .finish = pm_read_machines},
-        PM_OPTION_VALUE("stride-window", 0, pm_read_count, &request->profiling.window),
-        PM_OPTION_ADD("launcher", 0, set_launcher, run),
-        PM_OPTION_VALUE("jobs", 'j', read_at_a_time, &request->launcher),
-        PM_OPTION_TEXT("submit-options", 0, &request->launcher.options),
-        PM_OPTION_FLAG("detach", 0, &request->launcher.detach),
-        PM_OPTION_ADD("handler", 0, set_handler, request),
-        PM_OPTION_ADD("events", 0, set_events, run),
-        PM_OPTION_FLAG("interval-memory", 0, &request->interval_memory),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "run", .options = own, .shared = shared, .ends_at_argument = true};
-    pm_measuring_options(&run->measuring, shared);
+    struct pm_command_line line = {.command = self, .request = run};
     int status = pm_read_options(&line, argc, argv);
     request->sample_files = run->outside || request->time_runs;
     if (status == 0)
@@ -264,10 +249,10 @@ static int measure(struct run *run) {
     return status;
 }
 
-int pm_cmd_run(int argc, char **argv) {
-    struct run run = {
-        .measuring = {.command = "run", .request.time_cost_percent = pm_usual_time_cost_percent}};
-    int status = read_command_line(&run, argc, argv);
+static int run_programs(const struct pm_command *self, int argc, char **argv) {
+    struct run run = {.measuring = {.request.time_cost_percent = pm_usual_time_cost_percent}};
+    pm_measuring_init(&run.measuring, self->name);
+    int status = read_command_line(&run, self, argc, argv);
     if (status == 0)
         status = measure(&run);
     pm_measuring_free(&run.measuring);
@@ -275,3 +260,14 @@ int pm_cmd_run(int argc, char **argv) {
     free(run.launcher_path);
     return status;
 }
+
+const struct pm_command pm_command_run = {
+    .name = "run",
+    .purpose = "measure a program at one or more problem sizes",
+    .usage = "-o STORE [-P NAME=VALUES]... [OPTION]... -- COMMAND [ARGUMENT]...\n"
+             "--handler FILE [OPTION]... -- COMMAND [ARGUMENT]...",
+    .examples = "pmodel run -o heat.pmdb -P N=24,32,40,48,56,64 -- ./heat {N}    # {N}: the size",
+    .options = options,
+    .runs_program = true,
+    .run = run_programs,
+};

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
 #include "cmd/replay/replay.h"
-#include "cmd/selecting/selecting.h"
 #include "core/expression/expression.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
@@ -25,15 +25,16 @@ struct request {
     struct pm_size_design design;
     struct pm_machine_list on;
     struct pm_predict_options predict;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
     struct pm_report_options options;
     bool svg;
 };
 
 struct scaling {
     struct request *request;
-    struct pm_program program;
+    struct pm_subject subject;
     const struct pm_model_set *models; /* NULL: there are none */
+    struct pm_warnings warnings;       /* of the largest size, whose figures are the least sure */
     struct pm_expression *per;         /* NULL: 1 */
     struct pm_parameters *sizes;       /* of -P */
     size_t n_sizes;
@@ -121,14 +122,14 @@ static int by_value(const void *left, const void *right) {
 }
 
 static bool list_points(struct scaling *s, struct pm_error *err) {
-    if (!pm_check_parameter_names(&s->program.runs[0], &s->sizes[0], err))
+    if (!pm_check_parameter_names(&s->subject.program.runs[0], &s->sizes[0], err))
         return false;
     for (size_t i = 0; i < s->n_sizes; i++)
         if (!add_point(s, &s->sizes[i], err))
             return false;
-    for (size_t r = 0; r < s->program.n_runs; r++)
-        if (s->program.is_whole[r] && lies_between(s, &s->program.runs[r]) &&
-            !add_point(s, &s->program.runs[r], err))
+    for (size_t r = 0; r < s->subject.program.n_runs; r++)
+        if (s->subject.program.is_whole[r] && lies_between(s, &s->subject.program.runs[r]) &&
+            !add_point(s, &s->subject.program.runs[r], err))
             return false;
     PM_SORT(s->scale.points, s->scale.n_points, by_value);
     return true;
@@ -136,76 +137,43 @@ static bool list_points(struct scaling *s, struct pm_error *err) {
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-static struct pm_prediction **predict(const struct scaling *s, struct pm_profile *profile,
-                                      struct pm_profile *const ends[2], struct pm_error *err) {
+/* The predictions of an answer at POINT, owned by the caller, with what was timed there; NULL with
+   a sentence. */
+static struct pm_prediction **ask(struct scaling *s, struct pm_scale_point *point,
+                                  const struct pm_parameters *at, enum pm_answer_source source,
+                                  struct pm_error *err) {
     const struct pm_machine_list *on = &s->request->on;
-    const struct pm_structure *structure = s->program.structure;
-    struct pm_prediction **predictions = pm_alloc(on->n_machines, sizeof *predictions);
-    bool ok = true;
-    for (size_t m = 0; m < on->n_machines && ok; m++) {
-        const struct pm_machine *machine = on->machines[m];
-        ok = pm_need_machine_blocks(&s->program, profile, machine, s->request->store_path, false,
-                                    err) &&
-             (predictions[m] =
-                  pm_predict_between(structure, profile, ends, machine, &s->request->predict, err));
-    }
-    if (ok)
-        return predictions;
-    for (size_t m = 0; m < on->n_machines; m++)
-        if (predictions[m])
-            pm_prediction_free(predictions[m]);
-    free(predictions);
-    return NULL;
+    const struct pm_question question = {.at = at,
+                                         .source = source,
+                                         .machines = on->machines,
+                                         .n_machines = on->n_machines,
+                                         .predict = s->request->predict};
+    struct pm_answer *answer = pm_ask(&s->subject, &question, err);
+    if (!answer)
+        return NULL;
+    struct pm_prediction **predictions = answer->predictions;
+    if (source == PM_FROM_MODELS && point == &s->scale.points[s->scale.n_points - 1])
+        pm_answer_warn(answer, on->machines, &s->warnings);
+    if (source == PM_FROM_RUN)
+        point->times = answer->times;
+    answer->predictions = NULL;
+    answer->n_predictions = 0;
+    answer->times = source == PM_FROM_RUN ? NULL : answer->times;
+    pm_answer_free(answer);
+    return predictions;
 }
 
-static bool predict_point(const struct scaling *s, struct pm_scale_point *point,
-                          struct pm_error *err) {
-    const struct pm_structure *structure = s->program.structure;
-    struct pm_profile *profile = pm_fit_instantiate(structure, s->models, &point->at, err);
-    struct pm_profile *ends[2] = {NULL, NULL};
-    if (profile &&
-        pm_profile_ends_at(structure, s->models, &point->at, pm_heuristics.interval_level, ends,
-                           err) &&
-        pm_program_add_threads(&s->program, profile, err) &&
-        pm_program_add_threads(&s->program, ends[0], err) &&
-        pm_program_add_threads(&s->program, ends[1], err))
-        point->predicted = predict(s, profile, ends, err);
-    for (int end = 0; end < 2; end++)
-        if (ends[end])
-            pm_profile_free(ends[end]);
-    if (profile)
-        pm_profile_free(profile);
+static bool predict_point(struct scaling *s, struct pm_scale_point *point, struct pm_error *err) {
+    point->predicted = ask(s, point, &point->at, PM_FROM_MODELS, err);
     return point->predicted != NULL;
 }
 
-/* NULL: no run has these values. */
-static const struct pm_parameters *find_run(const struct scaling *s,
-                                            const struct pm_parameters *at) {
-    for (size_t r = s->program.n_runs; r-- > 0;)
-        if (s->program.is_whole[r] && pm_run_matches(&s->program.runs[r], at))
-            return &s->program.runs[r];
-    return NULL;
-}
-
-static bool measured_point(const struct scaling *s, struct pm_scale_point *point,
-                           struct pm_error *err) {
-    const struct pm_parameters *run = find_run(s, &point->at);
+static bool measured_point(struct scaling *s, struct pm_scale_point *point, struct pm_error *err) {
+    const struct pm_parameters *run = pm_program_run(&s->subject.program, &point->at, true);
     if (!run)
         return true;
-    struct pm_profile **profiles =
-        pm_read_profiles(s->program.store, s->program.structure, run, 1, err);
-    if (!profiles)
-        return false;
-    bool split = pm_program_add_threads(&s->program, profiles[0], err);
-    if (split && !pm_profile_is_without_memory(profiles[0]))
-        point->measured = predict(s, profiles[0], NULL, err);
-    bool ok = point->measured || (split && pm_profile_is_without_memory(profiles[0]));
-    pm_profiles_free(profiles, 1);
-    if (!ok)
-        return false;
-    point->times = pm_store_times(s->program.store, run, err);
-    return point->times ? pm_times_fit(point->times, s->program.structure, err)
-                        : err->kind == PM_ERROR_NONE;
+    point->measured = ask(s, point, run, PM_FROM_RUN, err);
+    return point->measured != NULL;
 }
 
 static bool find_figures(struct scaling *s, struct pm_error *err) {
@@ -250,11 +218,11 @@ static bool find_steps_on(struct scaling *s, size_t machine, const struct pm_que
     struct pm_query_caches levels = {0};
     struct pm_query_parts parts = {0};
     struct pm_profile *profile = pm_query_profile(surface, surface->largest_measured, err);
-    bool ok =
-        profile && pm_query_find_parts(s->program.structure, PM_QUERY_LOOP, NULL, 0, &parts, err);
+    bool ok = profile && pm_query_find_parts(s->subject.program.structure, PM_QUERY_LOOP, NULL, 0,
+                                             &parts, err);
     if (ok) {
         pm_query_add_levels(&levels, s->request->on.machines[machine]);
-        pm_query_weigh(&parts, s->program.structure, profile, &levels);
+        pm_query_weigh(&parts, s->subject.program.structure, profile, &levels);
         const struct pm_query_groups **groups = pm_query_parts_groups(&parts);
         struct pm_query_cache *caches = pm_alloc(levels.n_caches, sizeof *caches);
         size_t n = parts.n_parts * levels.n_caches;
@@ -288,7 +256,7 @@ static bool find_steps(struct scaling *s, struct pm_error *err) {
             !pm_size_design_is_formula(&s->request->design, s->sizes[0].names[p]))
             pm_parameters_set(&fixed, s->sizes[0].names[p], s->sizes[0].values[p], NULL);
     struct pm_query_surface surface;
-    bool ok = pm_query_find_surface(&s->program, &fixed, NULL, NULL, &surface, err);
+    bool ok = pm_query_find_surface(&s->subject.program, &fixed, NULL, NULL, &surface, err);
     for (size_t m = 0; m < s->request->on.n_machines && ok; m++)
         ok = find_steps_on(s, m, &surface, err);
     return ok;
@@ -305,21 +273,6 @@ static void find_measured_range(struct scaling *s) {
     }
 }
 
-/* Of the point that is furthest from what was measured, whose figures are the least sure. */
-static void add_warnings(struct scaling *s, struct pm_warnings *warnings) {
-    const struct pm_scale_point *last = &s->scale.points[s->scale.n_points - 1];
-    struct pm_error err = {0};
-    struct pm_profile *profile =
-        s->models ? pm_fit_instantiate(s->program.structure, s->models, &last->at, &err) : NULL;
-    if (!profile)
-        return;
-    const struct pm_answer answer = {s->program.structure, s->models, profile};
-    pm_warn(&answer, warnings);
-    for (size_t m = 0; m < s->request->on.n_machines; m++)
-        pm_warn_of_time(&answer, last->predicted[m], s->request->on.machines[m], warnings);
-    pm_profile_free(profile);
-}
-
 static bool make_scale(struct scaling *s, struct pm_error *err) {
     struct request *request = s->request;
     if (request->per && !(s->per = pm_expression_parse(request->per, err)))
@@ -327,10 +280,10 @@ static bool make_scale(struct scaling *s, struct pm_error *err) {
     if (!pm_size_design_expand(&request->design, &s->sizes, &s->n_sizes, err) ||
         !(s->scale.parameter = find_parameter(s, err)))
         return false;
-    s->models = pm_program_models(&s->program, err);
+    s->models = pm_program_models(&s->subject.program, err);
     if (err->kind != PM_ERROR_NONE)
         return false;
-    s->scale.structure = s->program.structure;
+    s->scale.structure = s->subject.program.structure;
     s->scale.per = request->per;
     s->scale.machines = (const struct pm_machine *const *)request->on.machines;
     s->scale.n_machines = request->on.n_machines;
@@ -339,29 +292,26 @@ static bool make_scale(struct scaling *s, struct pm_error *err) {
 }
 
 static void print_scale(struct scaling *s) {
-    struct pm_warnings warnings = {0};
     struct pm_report_options options = s->request->options;
-    add_warnings(s, &warnings);
-    options.warnings = &warnings;
+    options.selection = s->subject.selected;
+    options.warnings = &s->warnings;
     if (s->request->svg)
         pm_report_scale_svg(stdout, &s->scale);
     else
         pm_report_scale(stdout, &s->scale, &options);
-    pm_warnings_free(&warnings);
 }
 
 static bool scale(struct request *request, struct pm_error *err) {
     struct scaling s = {.request = request};
-    struct pm_store *store = pm_store_open(request->store_path, PM_STORE_READ, err);
-    bool ok = store && pm_select_in(store, &request->selecting, &request->options, err) &&
-              pm_program_open(&s.program, store, err) && make_scale(&s, err);
+    bool ok = pm_subject_open(&s.subject, request->store_path, &request->selection, err) &&
+              make_scale(&s, err);
     if (ok)
         print_scale(&s);
     pm_scale_free(&s.scale);
     pm_expression_free(s.per);
     free(s.sizes);
-    pm_program_close(&s.program);
-    pm_store_close(store);
+    pm_warnings_free(&s.warnings);
+    pm_subject_close(&s.subject);
     return ok;
 }
 
@@ -372,23 +322,28 @@ static bool scale_ranks(const struct request *request, struct pm_error *err) {
     return pm_scale_ranks(&of_ranks, err);
 }
 
-int pm_cmd_scale(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which sizes"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design),
+             "the sizes to follow, as N=16:256:16", .repeats = true),
+    PM_TEXT("per", 0, "EXPR", AT(per), "how many units of work a run has", .excludes = "platform"),
+    PM_OPTIONS_SELECTION(AT(selection)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_TEXT("platform", 0, "FILE.xml", AT(platform), "the network that ranks are replayed on"),
+    PM_TEXT("grid", 0, "NAME,...", AT(grid), "the parameters that are the grid of ranks",
+            .needs = "platform"),
+    PM_HEADING("what is shown"),
+    PM_OPTION_MIN_PERCENT(AT(options), "of loops that fall out of levels (5)"),
+    PM_OPTIONS_DRAWN(AT(options), AT(svg)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    struct pm_drawn_format drawn = {&request.options.format, &request.svg};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTIONS_SELECTING(&request.selecting),
-        PM_OPTION_TEXT("per", 0, &request.per),
-        PM_OPTION_TEXT("platform", 0, &request.platform),
-        PM_OPTION_TEXT("grid", 0, &request.grid),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
-        PM_OPTION_FLAG("wide", 0, &request.options.wide),
-        {0},
-    };
-    struct pm_command_line line = {.command = "scale", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.options.min_percent = 5;
     int status = pm_read_options(&line, argc, argv);
@@ -398,17 +353,24 @@ int pm_cmd_scale(int argc, char **argv) {
         status = pm_usage_error("scale", "give a range of sizes to follow, as in -P N=16:256:16");
     else if (status == 0 && request.on.n_machines == 0)
         status = pm_usage_error("scale", "name one or more machines with -m NAME");
-    else if (status == 0 && request.platform && (request.on.n_machines > 1 || request.per))
-        status = pm_usage_error("scale", "--platform takes one machine, and no --per");
-    else if (status == 0 && request.grid && !request.platform)
-        status = pm_usage_error("scale", "--grid is of --platform");
+    else if (status == 0 && request.platform && request.on.n_machines > 1)
+        status = pm_usage_error("scale", "--platform takes one machine");
     if (status == 0) {
         request.store_path = line.arguments[0];
         if (!(request.platform ? scale_ranks(&request, &err) : scale(&request, &err)))
             status = pm_complain(&err);
     }
     pm_size_design_free(&request.design);
-    pm_selecting_free(&request.selecting);
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_scale = {
+    .name = "scale",
+    .purpose = "misses and time over a range of sizes, and where loops fall out of levels",
+    .usage = "-P NAME=VALUES... -m MACHINE [OPTION]... STORE\n--platform FILE.xml -P "
+             "NAME=VALUES... -m MACHINE [OPTION]... STORE",
+    .examples = "pmodel scale heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'",
+    .options = options,
+    .run = run,
+};

@@ -368,3 +368,25 @@ void pm_size_design_free(struct pm_size_design *design) {
     free(design->where);
     free(design->file);
 }
+
+char *pm_points_text(const struct pm_parameters *points, size_t n_points,
+                     bool (*is_formula)(const void *context, const char *name),
+                     const void *context) {
+    const char *names[PM_MAX_PARAMETERS];
+    size_t n = 0;
+    char *text = pm_strdup("");
+    for (size_t i = 0; n_points && i < points[0].n; i++)
+        if (!is_formula(context, points[0].names[i]))
+            names[n++] = points[0].names[i];
+    for (size_t i = 0; i < n; i++)
+        pm_append(&text, "%s%s", i ? "," : "", names[i]);
+    for (size_t p = 0; p < n_points; p++)
+        for (size_t i = 0; i < n; i++) {
+            double value = 0;
+            char number[64];
+            pm_parameters_get(&points[p], names[i], &value);
+            pm_format_value(value, number, sizeof number);
+            pm_append(&text, "%s%s", i ? ":" : p ? "," : "=", number);
+        }
+    return text;
+}

@@ -27,6 +27,12 @@ bool pm_size_design_is_formula(const struct pm_size_design *design, const char *
 void pm_size_design_formulas(const struct pm_size_design *design,
                              struct pm_given_formulas *formulas);
 
+/* "N=24,32", of several parameters "A,B=16:1,16:5", as -P takes it: what IS_FORMULA does not say is
+   one.  Owned by the caller. */
+char *pm_points_text(const struct pm_parameters *points, size_t n_points,
+                     bool (*is_formula)(const void *context, const char *name),
+                     const void *context);
+
 void pm_size_design_free(struct pm_size_design *design); /* what it owns */
 
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lays out the prose of a Markdown page in lines of at most 120 characters: standard input to standard output.
+"""Lays out the prose of Markdown pages in lines of at most 120 characters: files in place, or standard input to standard output.
 
 A paragraph or list item is laid out anew if one of its lines is longer.  Tables, code, headings and pictures stay as they
 are, and no line ends inside `code` that is shorter than a line.
@@ -8,7 +8,7 @@ import re
 import sys
 
 WIDTH = 120
-ITEM = re.compile(r"(\s*)([-*+]|\d+\.)\s+")
+ITEM = re.compile(r"(\s*)([-*+:]|\d+\.)\s+")
 # What would mean something else at the beginning of a line.
 LEADS = re.compile(r"^([-+*>]|\d+[.)]|#+|\||=+)$|^(\||#+ )")
 
@@ -38,27 +38,37 @@ def fill(lines):
     return filled + [line.rstrip()]
 
 
-def main():
-    paragraph, fenced = [], False
+def laid_out(text):
+    paragraph, fenced, lines = [], False, []
 
     def end():
         if paragraph:
             long = any(len(line) > WIDTH for line in paragraph)
-            sys.stdout.writelines(line + "\n" for line in (fill(paragraph) if long else paragraph))
+            lines.extend(fill(paragraph) if long else paragraph)
             paragraph.clear()
 
-    for line in sys.stdin.read().splitlines():
+    for line in text.splitlines():
         if line.startswith("```"):
             fenced = not fenced
         stays = fenced or not line.strip() or re.match(r"```|    |\t|\||#|<|!\[|---", line)
         if stays and not (paragraph and ITEM.match(paragraph[0]) and line.startswith("  ") and not fenced and line.strip()):
             end()
-            print(line)
+            lines.append(line)
         else:
             if ITEM.match(line):
                 end()
             paragraph.append(line)
     end()
+    return "".join(line + "\n" for line in lines)
+
+
+def main():
+    if len(sys.argv) == 1:
+        sys.stdout.write(laid_out(sys.stdin.read()))
+    for name in sys.argv[1:]:
+        text = open(name, encoding="utf-8").read()
+        if laid_out(text) != text:
+            open(name, "w", encoding="utf-8").write(laid_out(text))
 
 
 main()

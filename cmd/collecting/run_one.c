@@ -5,7 +5,7 @@
 #include "measure/launchers/launchers.h"
 
 /* run-one FOLDER, or run-one --rank FOLDER NAME [ARGUMENT]... */
-int pm_cmd_run_one(int argc, char **argv) {
+int pm_run_one(int argc, char **argv) {
     struct pm_error err = {0};
     if (argc == 2 && argv[1][0] != '-') {
         int status = pm_job_run(argv[1], &err) ? PM_EXIT_OK : pm_complain(&err);

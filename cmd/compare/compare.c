@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/predicting/predicting.h"
 #include "fit/fit.h"
 #include "report/report.h"
 
@@ -67,23 +67,28 @@ static bool is_lower_bound(const struct pm_prediction *p) {
 
 static bool predict(const struct request *request, struct pm_compared_program *program,
                     struct pm_estimate *seconds, bool *bounds, struct pm_error *err) {
-    const struct pm_predicting predicting = {.store_path = program->store,
-                                             .at = &program->at,
-                                             .on = &request->on,
-                                             .options = &request->predict,
-                                             .interpolate = request->interpolate};
-    struct pm_predicted predicted;
-    bool ok = pm_predicted_make(&predicting, &predicted, err);
-    for (size_t m = 0; ok && m < predicted.n_predictions; m++) {
-        seconds[m] = estimate_of(predicted.predictions[m], &program->has_interval);
-        bounds[m] = is_lower_bound(predicted.predictions[m]);
+    const struct pm_question question = {.at = &program->at,
+                                         .machines = request->on.machines,
+                                         .n_machines = request->on.n_machines,
+                                         .predict = request->predict,
+                                         .can_interpolate = true,
+                                         .interpolate = request->interpolate};
+    struct pm_subject subject;
+    struct pm_answer *answer = pm_subject_open(&subject, program->store, NULL, err)
+                                   ? pm_ask(&subject, &question, err)
+                                   : NULL;
+    bool ok = answer != NULL;
+    for (size_t m = 0; ok && m < answer->n_predictions; m++) {
+        seconds[m] = estimate_of(answer->predictions[m], &program->has_interval);
+        bounds[m] = is_lower_bound(answer->predictions[m]);
     }
     if (ok) {
-        program->name = pm_strdup(predicted.predictions[0]->program);
-        program->at = predicted.found.profile->parameters;
-        program->predicted = predicted.found.profile->predicted;
+        program->name = pm_strdup(answer->predictions[0]->program);
+        program->at = answer->profile->parameters;
+        program->predicted = answer->profile->predicted;
     }
-    pm_predicted_free(&predicted);
+    pm_answer_free(answer);
+    pm_subject_close(&subject);
     return ok;
 }
 
@@ -126,19 +131,25 @@ static int read_mean(const struct pm_option_use *use) {
     return pm_usage_error("compare", "--mean is sum or geometric, not \"%s\"", use->value);
 }
 
-int pm_cmd_compare(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_READ("mean", 0, "sum|geometric", read_mean, AT(geometric),
+            "how several programs make one figure"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("mean", 0, read_mean, &request.geometric),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "compare", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments == 0)
@@ -161,3 +172,12 @@ int pm_cmd_compare(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_compare = {
+    .name = "compare",
+    .purpose = "machines ranked by several programs, and whether the ranking is sure",
+    .usage = "-m MACHINE,MACHINE... [OPTION]... STORE[@NAME=VALUE[,...]][:WEIGHT]...",
+    .examples = "pmodel compare -m r12000,itanium2 heat.pmdb@N=64:2 cg.pmdb@N=32",
+    .options = options,
+    .run = run,
+};

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/ask.h"
 #include "cmd/explain/explain.h"
 #include "cmd/options.h"
-#include "cmd/predicting/predicting.h"
 #include "report/report.h"
 
 struct request {
@@ -19,10 +19,34 @@ struct request {
     bool interpolate;
 };
 
-static struct pm_diff_side side_of(const struct pm_predicted *predicted, const char *name) {
+/* A store with what it answers. */
+struct side {
+    struct pm_subject subject;
+    struct pm_answer *answer;
+};
+
+static bool open_side(const struct request *request, const char *path,
+                      const struct pm_parameters *at, struct side *side, struct pm_error *err) {
+    const struct pm_question question = {.at = at,
+                                         .machines = request->on.machines,
+                                         .n_machines = 1,
+                                         .predict = request->predict,
+                                         .can_interpolate = true,
+                                         .interpolate = request->interpolate};
+    if (pm_subject_open(&side->subject, path, NULL, err))
+        side->answer = pm_ask(&side->subject, &question, err);
+    return side->answer != NULL;
+}
+
+static void close_side(struct side *side) {
+    pm_answer_free(side->answer);
+    pm_subject_close(&side->subject);
+}
+
+static struct pm_diff_side side_of(const struct side *side, const char *name) {
     return (struct pm_diff_side){.name = name,
-                                 .structure = predicted->program.structure,
-                                 .prediction = predicted->predictions[0]};
+                                 .structure = side->subject.program.structure,
+                                 .prediction = side->answer->predictions[0]};
 }
 
 static bool read_runs(const char *path, struct pm_parameters **runs, size_t *n,
@@ -51,16 +75,11 @@ static bool find_size(const struct request *request, struct pm_parameters *at,
 }
 
 static bool diff_stores(const struct request *request, struct pm_error *err) {
-    struct pm_predicted before = {0}, after = {0};
+    struct side before = {0}, after = {0};
     struct pm_parameters at;
-    struct pm_predicting predicting = {.store_path = request->before,
-                                       .at = &at,
-                                       .on = &request->on,
-                                       .options = &request->predict,
-                                       .interpolate = request->interpolate};
-    bool ok = find_size(request, &at, err) && pm_predicted_make(&predicting, &before, err);
-    predicting.store_path = request->after;
-    ok = ok && pm_predicted_make(&predicting, &after, err);
+    bool ok = find_size(request, &at, err) &&
+              open_side(request, request->before, &at, &before, err) &&
+              open_side(request, request->after, &at, &after, err);
     if (ok) {
         struct pm_diff_report report = request->fields;
         report.before = side_of(&before, request->before);
@@ -75,8 +94,8 @@ static bool diff_stores(const struct request *request, struct pm_error *err) {
         free(rows_before);
         free(rows_after);
     }
-    pm_predicted_free(&before);
-    pm_predicted_free(&after);
+    close_side(&before);
+    close_side(&after);
     return ok;
 }
 
@@ -116,20 +135,27 @@ static int check(const struct request *request) {
     return 0;
 }
 
-int pm_cmd_diff(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_LIST("fields", 0, "time|misses|counts|causes[,...]", add_field, AT(fields),
+            "what the table shows the changes of", .repeats = true),
+    PM_OPTION_MIN_PERCENT(AT(options), "sums up rows with less of all changes (0.5)"),
+    PM_OPTION_TOP(AT(options), "at most N rows"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_LIST("fields", 0, add_field, &request.fields),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        {0},
-    };
-    struct pm_command_line line = {.command = "diff", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 2)
@@ -146,3 +172,12 @@ int pm_cmd_diff(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_diff = {
+    .name = "diff",
+    .purpose = "what a change of a program did to each loop, or what a compiler made otherwise",
+    .usage = "-m MACHINE [OPTION]... STORE STORE\n[-m MACHINE] [OPTION]... PROGRAM PROGRAM",
+    .examples = "pmodel diff before.pmdb after.pmdb -m r12000 -P N=256",
+    .options = options,
+    .run = run,
+};

@@ -426,10 +426,11 @@ static void clean_up(struct health *health) {
     free(health->program);
 }
 
-int pm_cmd_doctor(int argc, char **argv) {
+static const struct pm_option options[] = {PM_OPTIONS_TABLES(0), {0}};
+
+static int examine_system(const struct pm_command *self, int argc, char **argv) {
     struct pm_report_options show = pm_default_report_options();
-    const struct pm_option options[] = {{0}};
-    struct pm_command_line line = {.command = "doctor", .options = options, .show = &show};
+    struct pm_command_line line = {.command = self, .request = &show};
     struct pm_error err = {0};
     struct health health = {0};
     int status = pm_read_options(&line, argc, argv);
@@ -454,3 +455,12 @@ int pm_cmd_doctor(int argc, char **argv) {
     clean_up(&health);
     return status;
 }
+
+const struct pm_command pm_command_doctor = {
+    .name = "doctor",
+    .purpose = "what of pmodel works on this system, and how to mend the rest",
+    .usage = "[OPTION]...",
+    .examples = "pmodel doctor    # what works here, and what to do about the rest",
+    .options = options,
+    .run = examine_system,
+};

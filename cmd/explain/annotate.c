@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask/ask.h"
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
 #include "cmd/explain/explain.h"
 #include "cmd/options.h"
-#include "cmd/predicting/predicting.h"
 #include "report/report.h"
 
 struct request {
@@ -90,14 +90,18 @@ static struct pm_source *read_source(const struct request *request, const char *
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool annotate(const struct request *request, struct pm_error *err) {
-    struct pm_predicted predicted;
-    const struct pm_predicting predicting = {.store_path = request->store_path,
-                                             .at = &request->at,
-                                             .on = &request->on,
-                                             .options = &request->predict,
-                                             .interpolate = request->interpolate};
-    bool ok = pm_predicted_make(&predicting, &predicted, err);
-    const struct pm_structure *structure = predicted.program.structure;
+    struct pm_subject subject;
+    const struct pm_question question = {.at = &request->at,
+                                         .machines = request->on.machines,
+                                         .n_machines = 1,
+                                         .predict = request->predict,
+                                         .can_interpolate = true,
+                                         .interpolate = request->interpolate};
+    struct pm_answer *answer = pm_subject_open(&subject, request->store_path, NULL, err)
+                                   ? pm_ask(&subject, &question, err)
+                                   : NULL;
+    bool ok = answer != NULL;
+    const struct pm_structure *structure = subject.program.structure;
     char *note = NULL;
     const char *path = NULL;
     struct pm_line_costs costs = {0};
@@ -105,10 +109,10 @@ static bool annotate(const struct request *request, struct pm_error *err) {
     bool *is_it = lines ? find_files(request, lines, &path, err) : NULL;
     struct pm_source *source = is_it ? read_source(request, path, err) : NULL;
     if (source) {
-        pm_line_costs_make(structure, predicted.found.profile, request->on.machines[0],
-                           predicted.predictions[0], lines, &costs);
+        pm_line_costs_make(structure, answer->profile, request->on.machines[0],
+                           answer->predictions[0], lines, &costs);
         pm_report_annotation(stdout,
-                             &(struct pm_annotation){.prediction = predicted.predictions[0],
+                             &(struct pm_annotation){.prediction = answer->predictions[0],
                                                      .file = request->file,
                                                      .is_it = is_it,
                                                      .costs = &costs,
@@ -122,26 +126,32 @@ static bool annotate(const struct request *request, struct pm_error *err) {
     free(note);
     pm_source_free(source);
     pm_code_lines_free(lines);
-    pm_predicted_free(&predicted);
+    pm_answer_free(answer);
+    pm_subject_close(&subject);
     return ok;
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_OPTION_SOURCE_DIR(AT(folders)),
+    PM_OPTION_MIN_PERCENT(AT(options), "lines from this share of the time on (0.5)"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
-int pm_cmd_annotate(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_ADD("source-dir", 0, pm_add_source_folder, &request.folders),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "annotate", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 2)
@@ -158,3 +168,12 @@ int pm_cmd_annotate(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_annotate = {
+    .name = "annotate",
+    .purpose = "a source file with the time and misses of its lines",
+    .usage = "-m MACHINE [OPTION]... STORE FILE",
+    .examples = "pmodel annotate heat.pmdb heat.c -m r12000 -P N=256    # the source, by line",
+    .options = options,
+    .run = run,
+};

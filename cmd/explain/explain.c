@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/explain/explain.h"
 #include "cmd/options.h"
-#include "cmd/predicting/predicting.h"
 #include "cmd/query/query.h"
 #include "fit/warnings/warnings.h"
 #include "report/report.h"
@@ -27,7 +27,8 @@ struct request {
 
 struct explaining {
     const struct request *request;
-    struct pm_predicted predicted;
+    struct pm_subject subject;
+    struct pm_answer *answer;
     const struct pm_structure *structure;
     const struct pm_machine *machine;
     struct pm_explanation explanation;
@@ -51,7 +52,7 @@ static double cycles_of_row(const struct explaining *x, uint32_t row) {
     double cycles = 0;
     for (uint32_t s = 0; s < x->structure->n_scopes; s++)
         if (pm_row_scope(x->structure, s) == row)
-            cycles += x->predicted.predictions[0]->scopes[s].self.cycles;
+            cycles += x->answer->predictions[0]->scopes[s].self.cycles;
     return cycles;
 }
 
@@ -82,7 +83,7 @@ static bool choose_loop(struct explaining *x, struct pm_error *err) {
 }
 
 static void sum_costs(struct explaining *x) {
-    const struct pm_prediction *p = x->predicted.predictions[0];
+    const struct pm_prediction *p = x->answer->predictions[0];
     for (uint32_t s = 0; s < x->structure->n_scopes; s++) {
         if (pm_row_scope(x->structure, s) != x->explanation.scope)
             continue;
@@ -96,17 +97,17 @@ static void sum_costs(struct explaining *x) {
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 static bool explain_counts(struct explaining *x, struct pm_error *err) {
-    struct pm_program *program = &x->predicted.program;
+    struct pm_program *program = &x->subject.program;
     const struct pm_model_set *models = pm_program_models(program, err);
     if (err->kind != PM_ERROR_NONE)
         return false;
-    struct pm_profile **profiles = models ? pm_read_profiles(x->predicted.store, x->structure,
-                                                             models->runs, models->n_runs, err)
-                                          : NULL;
+    struct pm_profile **profiles =
+        models ? pm_read_profiles(x->subject.store, x->structure, models->runs, models->n_runs, err)
+               : NULL;
     if (models && !profiles)
         return false;
     x->explanation.has_models = models != NULL;
-    pm_loop_counts_make(x->structure, x->explanation.scope, x->predicted.found.profile, models,
+    pm_loop_counts_make(x->structure, x->explanation.scope, x->answer->profile, models,
                         (const struct pm_profile *const *)profiles, x->explanation.counts);
     pm_profiles_free(profiles, models ? models->n_runs : 0);
     return true;
@@ -118,7 +119,7 @@ static bool explain_counts(struct explaining *x, struct pm_error *err) {
 static void explain_carriers(struct explaining *x) {
     const struct pm_parameters any = {0};
     struct pm_error ignored = {0};
-    x->patterns = pm_patterns_at(&x->predicted.program, &any, &x->carried_profile, &ignored);
+    x->patterns = pm_patterns_at(&x->subject.program, &any, &x->carried_profile, &ignored);
     if (!x->patterns || !pm_check_block_sizes(x->carried_profile, x->machine, &ignored))
         return;
     x->carried_report = (struct pm_carried_report){.structure = x->structure,
@@ -132,16 +133,16 @@ static void explain_carriers(struct explaining *x) {
 
 /* The largest run that counted bytes. */
 static bool find_bytes(struct explaining *x, struct pm_error *err) {
-    const struct pm_program *program = &x->predicted.program;
+    const struct pm_program *program = &x->subject.program;
     bool found = false;
-    if (pm_profile_is_without_memory(x->predicted.found.profile))
+    if (pm_profile_is_without_memory(x->answer->profile))
         return true;
     for (size_t i = program->n_runs; !found && i-- > 0;) {
-        if (!pm_store_has_bytes(x->predicted.store, &program->runs[i], &found, err))
+        if (!pm_store_has_bytes(x->subject.store, &program->runs[i], &found, err))
             return false;
         if (!found)
             continue;
-        x->bytes_profile = pm_store_profile(x->predicted.store, &program->runs[i], err);
+        x->bytes_profile = pm_store_profile(x->subject.store, &program->runs[i], err);
         if (!x->bytes_profile || !pm_profile_fits(x->bytes_profile, x->structure, err))
             return false;
         x->explanation.bytes_at = pm_parameters_text(&program->runs[i]);
@@ -153,7 +154,7 @@ static bool explain_misses(struct explaining *x, struct pm_error *err) {
     if (!find_bytes(x, err))
         return false;
     explain_carriers(x);
-    pm_loop_groups_make(x->structure, x->explanation.scope, x->predicted.found.profile, x->machine,
+    pm_loop_groups_make(x->structure, x->explanation.scope, x->answer->profile, x->machine,
                         &x->self, x->bytes_profile, &x->explanation.groups);
     return true;
 }
@@ -176,7 +177,7 @@ static double cycles_without_level(const struct explaining *x, size_t level, str
         machine.memory.copy_bandwidth_gbs = 0;
     }
     struct pm_prediction *p =
-        pm_predict(x->structure, x->predicted.found.profile, &machine, &x->request->predict, err);
+        pm_predict(x->structure, x->answer->profile, &machine, &x->request->predict, err);
     if (p) {
         cycles = 0;
         for (uint32_t s = 0; s < x->structure->n_scopes; s++)
@@ -211,7 +212,7 @@ static void make_part(struct explaining *x) {
 
 static bool add_fits(struct explaining *x, const struct pm_query_surface *surface,
                      struct pm_error *err) {
-    const struct pm_model_set *models = x->predicted.program.models;
+    const struct pm_model_set *models = x->subject.program.models;
     const struct pm_query_groups *groups = &x->parts.parts[0].groups;
     size_t n = x->levels.n_caches;
     struct pm_query_cache *caches = pm_alloc(n, sizeof *caches);
@@ -224,7 +225,7 @@ static bool add_fits(struct explaining *x, const struct pm_query_surface *surfac
     *report = (struct pm_query_report){.kind = PM_QUERY_FITS,
                                        .structure = x->structure,
                                        .parts = &x->parts,
-                                       .measured_up_to = x->predicted.program.measured_up_to,
+                                       .measured_up_to = x->subject.program.measured_up_to,
                                        .models = models,
                                        .caches = &x->levels,
                                        .fits = fits,
@@ -235,8 +236,8 @@ static bool add_fits(struct explaining *x, const struct pm_query_surface *surfac
 
 /* Of several parameters each in turn. */
 static bool explain_fits(struct explaining *x, struct pm_error *err) {
-    struct pm_program *program = &x->predicted.program;
-    const struct pm_profile *profile = x->predicted.found.profile;
+    struct pm_program *program = &x->subject.program;
+    const struct pm_profile *profile = x->answer->profile;
     if (!x->explanation.has_models || pm_profile_is_without_memory(profile))
         return true;
     make_part(x);
@@ -271,7 +272,7 @@ static void explain_source(struct explaining *x) {
 
 /* Of the loops in the row the one with most cycles. */
 static uint32_t hottest_member(const struct explaining *x) {
-    const struct pm_prediction *p = x->predicted.predictions[0];
+    const struct pm_prediction *p = x->answer->predictions[0];
     uint32_t hottest = x->explanation.scope;
     for (uint32_t s = 0; s < x->structure->n_scopes; s++)
         if (x->structure->scopes[s].kind == PM_SCOPE_LOOP &&
@@ -290,7 +291,7 @@ static void print_with_code(struct explaining *x, const struct pm_report_options
     struct pm_path_detail detail;
     how.loop = hottest_member(x);
     wanted[how.loop] = true;
-    pm_schedule_loops(&target, x->predicted.found.profile->edge_counts, wanted, &how, &schedules);
+    pm_schedule_loops(&target, x->answer->profile->edge_counts, wanted, &how, &schedules);
     struct pm_code_files *files = pm_code_files_open(x->structure);
     const struct pm_schedules_report report = {
         .structure = x->structure, .machine = x->machine, .schedules = &schedules, .files = files};
@@ -315,9 +316,7 @@ static void print_with_code(struct explaining *x, const struct pm_report_options
 static void print_explanation(struct explaining *x) {
     struct pm_warnings warnings = {0};
     struct pm_report_options options = x->request->options;
-    const struct pm_answer answer = {x->structure, x->predicted.program.models,
-                                     x->predicted.found.profile};
-    pm_warn(&answer, &warnings);
+    pm_answer_warn(x->answer, x->request->on.machines, &warnings);
     options.warnings = &warnings;
     if (x->request->code && options.format == PM_REPORT_TABLE)
         print_with_code(x, &options);
@@ -328,17 +327,20 @@ static void print_explanation(struct explaining *x) {
 
 static bool explain(const struct request *request, struct pm_error *err) {
     struct explaining x = {.request = request};
-    const struct pm_predicting predicting = {.store_path = request->store_path,
-                                             .at = &request->at,
-                                             .on = &request->on,
-                                             .options = &request->predict,
-                                             .interpolate = request->interpolate};
-    bool ok = pm_predicted_make(&predicting, &x.predicted, err);
+    const struct pm_question question = {.at = &request->at,
+                                         .machines = request->on.machines,
+                                         .n_machines = 1,
+                                         .predict = request->predict,
+                                         .can_interpolate = true,
+                                         .interpolate = request->interpolate};
+    if (pm_subject_open(&x.subject, request->store_path, NULL, err))
+        x.answer = pm_ask(&x.subject, &question, err);
+    bool ok = x.answer != NULL;
     struct pm_explanation *e = &x.explanation;
     if (ok) {
-        x.structure = e->structure = x.predicted.program.structure;
+        x.structure = e->structure = x.subject.program.structure;
         x.machine = e->machine = request->on.machines[0];
-        e->prediction = x.predicted.predictions[0];
+        e->prediction = x.answer->predictions[0];
         ok = choose_loop(&x, err);
     }
     if (ok)
@@ -372,28 +374,34 @@ static bool explain(const struct request *request, struct pm_error *err) {
     pm_profile_free(x.carried_profile);
     pm_profile_free(x.bytes_profile);
     pm_source_free(x.source);
-    pm_predicted_free(&x.predicted);
+    pm_answer_free(x.answer);
+    pm_subject_close(&x.subject);
     return ok;
 }
 
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_DEPS(AT(predict)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_FLAG("source", 0, AT(source), "the lines of the loop, too"),
+    PM_OPTION_SOURCE_DIR(AT(folders)),
+    PM_FLAG("asm", 0, AT(code), "the instructions of its most frequent path, too"),
+    PM_OPTION_MIN_PERCENT(AT(options), "counts groups below this share of its misses (0.5)"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
-int pm_cmd_explain(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("deps", 0, pm_read_dependences, &request.predict.dependences),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_ADD("source-dir", 0, pm_add_source_folder, &request.folders),
-        PM_OPTION_FLAG("source", 0, &request.source),
-        PM_OPTION_FLAG("asm", 0, &request.code),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "explain", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && (line.n_arguments < 1 || line.n_arguments > 2))
@@ -411,3 +419,12 @@ int pm_cmd_explain(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_explain = {
+    .name = "explain",
+    .purpose = "all that is known of one loop, and what may be tried",
+    .usage = "-m MACHINE [OPTION]... STORE [LOOP]",
+    .examples = "pmodel explain heat.pmdb step/4 -m r12000 -P N=256    # all of one loop",
+    .options = options,
+    .run = run,
+};

@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "core/source/source.h"
 
-/* --source-dir FOLDER, for PM_OPTION_ADD; TO: struct pm_source_folders. */
+/* --source-dir FOLDER, for PM_ADDED; TO: struct pm_source_folders. */
 bool pm_add_source_folder(void *to, char *folder, struct pm_error *err);
 
 /* For each scope that a row is named after (fit/analysis/rows.h) whether LOOP, as reports name

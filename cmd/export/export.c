@@ -385,44 +385,23 @@ static int read_format(const struct pm_option_use *use) {
 }
 
 static int check_predictions(const struct pm_export_request *request) {
-    if (request->threads || request->shared || request->blocks.n || request->routines ||
-        request->groups || request->format != PM_REPORT_TABLE)
-        return pm_usage_error("export", "--block, --routine, --group, --threads, --shared and "
-                                        "--format are of what was measured");
     if (request->on.n_machines != 1)
         return pm_usage_error("export", "name one machine with -m NAME");
-    if (request->of && !request->folded)
-        return pm_usage_error("export", "--of is for --folded");
     return 0;
 }
 
 static int check_measured(const struct pm_export_request *request) {
-    if (request->selecting.role || request->selecting.interval)
+    if (request->selection.role || request->selection.interval)
         return pm_usage_error("export", "what was measured is of whole runs: --role and --interval "
                                         "are for --callgrind, --folded and --extrap");
-    if (request->on.n_machines || request->of)
-        return pm_usage_error("export", "-m and --of are for --callgrind, --folded and --extrap");
-    if (!request->histograms && (request->threads || request->shared))
-        return pm_usage_error("export",
-                              "--%s is of all threads together: it excludes --threads "
-                              "and --shared",
-                              request->carried   ? "carried"
-                              : request->strides ? "strides"
-                                                 : "intervals");
-    if (request->strides && request->blocks.n)
-        return pm_usage_error("export", "strides have no block size: --strides excludes --block");
-    if (request->intervals && (request->blocks.n || request->routines || request->groups))
-        return pm_usage_error("export", "--intervals is of all code, in counts: it excludes "
-                                        "--block, --routine and --group");
-    if (request->threads && request->shared)
-        return pm_usage_error("export", "--threads and --shared exclude each other");
+    if (request->on.n_machines)
+        return pm_usage_error("export", "-m is for --callgrind, --folded and --extrap");
     return 0;
 }
 
 static int check(const struct pm_export_request *request, const struct pm_command_line *line) {
-    if (request->histograms + request->carried + request->strides + request->intervals +
-            request->callgrind + request->folded + request->extrap !=
-        1)
+    if (!(request->histograms || request->carried || request->strides || request->intervals ||
+          is_of_predictions(request)))
         return pm_usage_error("export", "say what: one of --histograms, --carried, --strides, "
                                         "--intervals, --callgrind, --folded and --extrap");
     int status = is_of_predictions(request) ? check_predictions(request) : check_measured(request);
@@ -431,32 +410,52 @@ static int check(const struct pm_export_request *request, const struct pm_comman
     return status;
 }
 
-int pm_cmd_export(int argc, char **argv) {
+#define PREDICTIONS "callgrind folded extrap"
+#define OTHERS "histograms carried strides intervals " PREDICTIONS
+#define AT(field) offsetof(struct pm_export_request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("what was measured"),
+    PM_FLAG("histograms", 0, AT(histograms), "histograms of reuse distances, by group",
+            .excludes = OTHERS),
+    PM_FLAG("carried", 0, AT(carried), "a histogram for each reuse pattern", .excludes = OTHERS),
+    PM_FLAG("strides", 0, AT(strides), "how addresses went through memory",
+            .excludes = OTHERS " block"),
+    PM_FLAG("intervals", 0, AT(intervals), "the intervals of each run",
+            .excludes = OTHERS " block routine group"),
+    PM_LIST("block", 0, "SIZES", pm_add_block_size, AT(blocks), "only blocks of these sizes",
+            .excludes = PREDICTIONS),
+    PM_TEXT("routine", 0, "NAMES", AT(routines), "only groups in these routines",
+            .excludes = PREDICTIONS),
+    PM_TEXT("group", 0, "LIST", AT(groups), "only these groups: numbers, names of data",
+            .excludes = PREDICTIONS),
+    PM_FLAG("threads", 0, AT(threads), "each thread by itself", .needs = "histograms",
+            .excludes = "shared"),
+    PM_FLAG("shared", 0, AT(shared), "the interleaved accesses of all threads",
+            .needs = "histograms"),
+    PM_HEADING("predictions"),
+    PM_FLAG("callgrind", 0, AT(callgrind), "a profile for KCachegrind", .excludes = OTHERS),
+    PM_FLAG("folded", 0, AT(folded), "folded stacks, for flame graphs", .excludes = OTHERS),
+    PM_FLAG("extrap", 0, AT(extrap), "figures of all measured sizes for Extra-P",
+            .excludes = OTHERS),
+    PM_TEXT("of", 0, "FIGURE", AT(of), "of what: Cycles, Instructions, misses as L1m",
+            .needs = "folded"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("which runs"),
+    PM_TEXT("store", 's', "STORE", AT(store_path), "the store"),
+    PM_ADDED(NULL, 'P', "NAME=VALUE[,...]", pm_add_parameters, AT(at),
+             "only runs with these values; of predictions the size", .repeats = true),
+    PM_OPTIONS_SELECTION(AT(selection)),
+    PM_HEADING("output"),
+    PM_READ("format", 0, "json|csv", read_format, AT(format), "json is the default",
+            .excludes = PREDICTIONS),
+    PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output"),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_export_request request = {0};
-    const struct pm_option options[] = {
-        PM_OPTION_TEXT(NULL, 's', &request.store_path),
-        PM_OPTION_TEXT(NULL, 'o', &request.output),
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTION_FLAG("histograms", 0, &request.histograms),
-        PM_OPTION_FLAG("carried", 0, &request.carried),
-        PM_OPTION_FLAG("strides", 0, &request.strides),
-        PM_OPTION_FLAG("intervals", 0, &request.intervals),
-        PM_OPTION_LIST("block", 0, pm_add_block_size, &request.blocks),
-        PM_OPTION_TEXT("routine", 0, &request.routines),
-        PM_OPTION_TEXT("group", 0, &request.groups),
-        PM_OPTION_FLAG("threads", 0, &request.threads),
-        PM_OPTION_FLAG("shared", 0, &request.shared),
-        PM_OPTION_VALUE("format", 0, read_format, &request.format),
-        PM_OPTION_FLAG("callgrind", 0, &request.callgrind),
-        PM_OPTION_FLAG("folded", 0, &request.folded),
-        PM_OPTION_FLAG("extrap", 0, &request.extrap),
-        PM_OPTION_TEXT("of", 0, &request.of),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTIONS_SELECTING(&request.selecting),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        {0},
-    };
-    struct pm_command_line line = {.command = "export", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0)
@@ -471,3 +470,13 @@ int pm_cmd_export(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_export = {
+    .name = "export",
+    .purpose = "measured histograms or strides, or predictions, for other programs",
+    .usage = "--histograms | --carried | --strides | --intervals -s STORE [OPTION]...\n--callgrind "
+             "| --folded | --extrap -s STORE -m MACHINE [OPTION]...",
+    .examples = "pmodel export --histograms -s heat.pmdb -P N=64 >heat.json",
+    .options = options,
+    .run = run,
+};

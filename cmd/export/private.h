@@ -2,7 +2,7 @@
 #ifndef PM_CMD_EXPORT_PRIVATE_H
 #define PM_CMD_EXPORT_PRIVATE_H
 
-#include "cmd/selecting/selecting.h"
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 
@@ -17,7 +17,7 @@ struct pm_export_request {
     bool callgrind, folded, extrap;
     struct pm_machine_list on;
     struct pm_predict_options predict;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
     const char *of; /* of folded stacks: which figure; NULL: cycles */
 };
 

@@ -7,55 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cmd/options.h"
 #include "core/base/base.h"
 
-/* What a beginner would type, a line each, and what it does; for each command at least one. */
-static const struct {
-    const char *command, *lines;
-} examples[] = {
-    {"flags", "gcc -O3 -g $(pmodel flags) -o heat heat.c    # the code stays the same"},
-    {"loops", "pmodel loops --groups ./heat    # loops, their data and strides"},
-    {"plan", "pmodel plan -P N=16:512:8 --runs 6 --to N=1024 -- ./heat {N}"},
-    {"run", "pmodel run -o heat.pmdb -P N=24,32,40,48,56,64 -- ./heat {N}    # {N}: the size"},
-    {"merge", "pmodel merge -o heat.pmdb node1/heat.pmdb node2/heat.pmdb"},
-    {"instrument", "pmodel instrument -o copy ./heat; ./copy 64"},
-    {"bound", "pmodel bound -- ./heat 64    # what is gained if nothing misses"},
-    {"fit", "pmodel fit heat.pmdb    # then `pmodel report` at sizes never run"},
-    {"model", "pmodel model heat.pmdb --classes fp_add,fp_mult    # 13.5*N^3 - 50*N^2 ..."},
-    {"schedule", "pmodel schedule -m r12000 heat.pmdb step/4"},
-    {"report", "pmodel report heat.pmdb -m r12000 -P N=64,128,256    # sizes side by side\n"
-               "pmodel report heat.pmdb -m r12000 --tree --fields +L1/ki"},
-    {"explain", "pmodel explain heat.pmdb step/4 -m r12000 -P N=256    # all of one loop"},
-    {"diff", "pmodel diff before.pmdb after.pmdb -m r12000 -P N=256"},
-    {"annotate", "pmodel annotate heat.pmdb heat.c -m r12000 -P N=256    # the source, by line"},
-    {"compare", "pmodel compare -m r12000,itanium2 heat.pmdb@N=64:2 cg.pmdb@N=32"},
-    {"plot", "pmodel plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg"},
-    {"html", "pmodel html -m r12000 -o heat.html heat.pmdb    # one page, for a browser"},
-    {"communication", "pmodel communication cg.pmdb -P N=20000 -P p=4 --matrix"},
-    {"profile", "pmodel profile heat.pmdb    # of a run with `pmodel run --profile`"},
-    {"signature", "pmodel signature sapphire-rapids"},
-    {"convolve", "pmodel convolve heat.pmdb -m sapphire-rapids"},
-    {"roofline", "pmodel roofline heat.pmdb -m sapphire-rapids"},
-    {"scale", "pmodel scale heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'"},
-    {"replay", "pmodel replay cg.pmdb -m sapphire-rapids --platform switch-10g"},
-    {"query", "pmodel query heat.pmdb -P N=256 --hit-ratio 0.95    # the smallest cache for it"},
-    {"export", "pmodel export --histograms -s heat.pmdb -P N=64 >heat.json"},
-    {"validate", "pmodel validate -s heat.pmdb -P N=128 -- ./heat {N}    # how far off?"},
-    {"machines", "pmodel machines    # lists them\npmodel machines --diff r12000 itanium2"},
-    {"probe", "pmodel probe -o here.conf    # then `pmodel report -m ./here.conf`"},
-    {"doctor", "pmodel doctor    # what works here, and what to do about the rest"},
-};
-
-static const char *example_of(const char *command) {
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        if (strcmp(examples[i].command, command) == 0)
-            return examples[i].lines;
-    return NULL;
-}
+enum { SCREEN = 80, HELP_COLUMN = 30 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
-
-enum { SCREEN = 80 };
 
 /* Length of what may not be broken: up to the next blank outside of brackets. */
 static size_t unit_length(const char *at) {
@@ -68,23 +25,11 @@ static size_t unit_length(const char *at) {
     return length;
 }
 
-/* The synopsis, of which lines with `pmodel` are other ways to use the command, on a screen that is
-   80 columns wide. */
-static void print_usage(const struct pm_command *command) {
-    size_t indent = strlen("usage: pmodel ") + strlen(command->name) + 1, column;
-    printf("usage: pmodel %s", command->name);
-    column = indent - 1;
-    for (const char *at = command->synopsis; *at;) {
-        bool new_line = *at == '\n';
-        at += strspn(at, " \n");
-        if (new_line && strncmp(at, "pmodel ", 7) == 0) {
-            at += 7 + strlen(command->name);
-            printf("\n       pmodel %s", command->name);
-            column = indent - 1;
-            continue;
-        }
+/* TEXT from COLUMN on, what is too long for the screen in further lines behind INDENT blanks. */
+static void print_wrapped(const char *text, size_t column, size_t indent) {
+    for (const char *at = text; *at && *at != '\n'; at += strspn(at, " ")) {
         size_t length = unit_length(at);
-        if (column + 1 + length > SCREEN && column >= indent)
+        if (column + 1 + length > SCREEN && column > indent)
             column = (size_t)printf("\n%*s", (int)indent - 1, "") - 1;
         column += (size_t)printf(" %.*s", (int)length, at);
         at += length;
@@ -92,10 +37,89 @@ static void print_usage(const struct pm_command *command) {
     putchar('\n');
 }
 
+/* A line for each way to use it, behind BEFORE and blanks of the same width. */
+static void print_usage(const struct pm_command *command, const char *before) {
+    size_t width = strlen(before);
+    for (const char *at = command->usage; at; at = strchr(at, '\n'), at += at != NULL) {
+        size_t column = (size_t)printf("%*s%s", (int)width, at == command->usage ? before : "", "");
+        column += (size_t)printf("pmodel %s", command->name);
+        print_wrapped(at, column, column + 1);
+    }
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* "-m, --machine MACHINE", in a page `-m MACHINE`, `--machine MACHINE`; owned by the caller. */
+static char *head_of(const struct pm_option *option, bool in_page) {
+    const char *quote = in_page ? "`" : "", *blank = option->value ? " " : "",
+               *value = option->value ? option->value : "";
+    char *text = NULL;
+    if (option->letter && (in_page || !option->name))
+        pm_append(&text, "%s-%c%s%s%s", quote, option->letter, blank, value, quote);
+    else if (option->letter)
+        pm_append(&text, "-%c", option->letter);
+    if (option->name)
+        pm_append(&text, "%s%s--%s%s%s%s", text ? ", " : "", quote, option->name, blank, value,
+                  quote);
+    return text;
+}
+
+static void print_option(const struct pm_option *option) {
+    char *head = head_of(option, false);
+    size_t column = (size_t)printf("  %s", head);
+    if (column >= HELP_COLUMN)
+        column = (size_t)printf("\n%*s", HELP_COLUMN - 1, "") - 1;
+    else
+        column += (size_t)printf("%*s", (int)(HELP_COLUMN - 1 - column), "");
+    print_wrapped(option->help, column, HELP_COLUMN);
+    free(head);
+}
+
+/* Those of another command only by name. */
+static void print_shared(const struct pm_listed_options *list, const char *of) {
+    char *names = pm_strdup("");
+    for (size_t i = 0; i < list->n_options; i++)
+        if (list->options[i].of && strcmp(list->options[i].of, of) == 0) {
+            const struct pm_option *option = list->options[i].option;
+            if (option->letter)
+                pm_append(&names, "-%c ", option->letter);
+            if (option->name)
+                pm_append(&names, "--%s ", option->name);
+        }
+    printf("as of `pmodel %s`:\n ", of);
+    print_wrapped(names, 1, 2);
+    free(names);
+}
+
+static bool is_own(const struct pm_command *command, const struct pm_listed_option *listed) {
+    return !listed->of || strcmp(listed->of, command->name) == 0;
+}
+
+static void print_options(const struct pm_command *command) {
+    struct pm_listed_options list = {0};
+    const char *under = NULL, *shared = NULL;
+    pm_list_options(command->options, &list);
+    for (size_t i = 0; i < list.n_options; i++) {
+        const struct pm_listed_option *listed = &list.options[i];
+        if (!is_own(command, listed)) {
+            if (!shared)
+                print_shared(&list, shared = listed->of);
+            continue;
+        }
+        if (listed->under && (!under || strcmp(under, listed->under) != 0))
+            printf("%s:\n", under = listed->under);
+        print_option(listed->option);
+    }
+    free(list.options);
+}
+
 void pm_print_command_help(const struct pm_command *command) {
-    print_usage(command);
-    printf("%s.\n", command->purpose);
-    for (const char *line = example_of(command->name); line && *line;) {
+    print_usage(command, "usage: ");
+    char *purpose = pm_sprintf("%s.", command->purpose);
+    print_wrapped(purpose, (size_t)printf(" "), 2);
+    free(purpose);
+    print_options(command);
+    for (const char *line = command->examples; *line;) {
         size_t length = strcspn(line, "\n");
         printf("example: %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
@@ -103,69 +127,96 @@ void pm_print_command_help(const struct pm_command *command) {
     printf("See also `man pmodel-%s`.\n", command->name);
 }
 
-/* ---- options in synopses --------------------------------------------------------------------- */
-
-/* The next option of SYNOPSIS, "--carry" or "-P"; its length, 0 at the end. */
-static size_t next_option(const char **synopsis) {
-    for (const char *at = *synopsis; *at; at++) {
-        bool begins = at == *synopsis || strchr(" [|\n", at[-1]);
-        if (*at != '-' || !begins)
-            continue;
-        size_t dashes = at[1] == '-' ? 2 : 1, length = dashes;
-        while (isalnum((unsigned char)at[length]) || (length > dashes && at[length] == '-'))
-            length++;
-        if (length > dashes) {
-            *synopsis = at;
-            return length;
+void pm_print_page(const struct pm_command *command) {
+    struct pm_listed_options list = {0};
+    puts("# SYNOPSIS\n");
+    print_usage(command, "    ");
+    puts("\n# OPTIONS");
+    pm_list_options(command->options, &list);
+    for (size_t i = 0; i < list.n_options; i++)
+        if (is_own(command, &list.options[i])) {
+            char *head = head_of(list.options[i].option, true);
+            printf("\n%s\n:   %c%s.\n", head, toupper((unsigned char)*list.options[i].option->help),
+                   list.options[i].option->help + 1);
+            free(head);
         }
-    }
-    return 0;
+    free(list.options);
 }
 
 static bool has_option(const struct pm_command *command, const char *option) {
-    const char *at = command->synopsis;
-    for (size_t length; (length = next_option(&at)) > 0; at += length)
-        if (strlen(option) == length && strncmp(at, option, length) == 0)
-            return true;
-    return false;
+    struct pm_listed_options list = {0};
+    bool found = false;
+    pm_list_options(command->options, &list);
+    for (size_t i = 0; i < list.n_options && !found; i++) {
+        const struct pm_option *own = list.options[i].option;
+        found =
+            (own->name && strncmp(option, "--", 2) == 0 && strcmp(own->name, option + 2) == 0) ||
+            (own->letter && option[0] == '-' && option[1] == own->letter && !option[2]);
+    }
+    free(list.options);
+    return found;
 }
 
-void pm_list_commands(const struct pm_command *commands, size_t n) {
+/* ---- what a shell completes ------------------------------------------------------------------ */
+
+void pm_list_command_names(const struct pm_command *const *commands, size_t n) {
     for (size_t i = 0; i < n; i++)
-        puts(commands[i].name);
+        puts(commands[i]->name);
     puts("help");
 }
 
-static const struct pm_command *find_command(const struct pm_command *commands, size_t n,
-                                             const char *name) {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    return NULL;
+void pm_list_option_names(const struct pm_command *command) {
+    struct pm_listed_options list = {0};
+    pm_list_options(command->options, &list);
+    for (size_t i = 0; i < list.n_options; i++) {
+        const struct pm_option *option = list.options[i].option;
+        if (option->letter)
+            printf("-%c\n", option->letter);
+        if (option->name)
+            printf("--%s\n", option->name);
+    }
+    puts("--help");
+    free(list.options);
 }
 
-void pm_list_options(const struct pm_command *commands, size_t n,
-                     const struct pm_command *command) {
-    const char *at = command ? command->synopsis : "";
-    for (size_t length; (length = next_option(&at)) > 0; at += length)
-        printf("%.*s\n", (int)length, at);
-    if (command && strstr(command->synopsis, "options of run"))
-        pm_list_options(commands, n, find_command(commands, n, "run"));
-    if (command)
-        puts("--help");
+void pm_list_option_values(const struct pm_command *command, const char *name) {
+    struct pm_listed_options list = {0};
+    pm_list_options(command->options, &list);
+    for (size_t i = 0; i < list.n_options; i++) {
+        const struct pm_option *option = list.options[i].option;
+        const char *value = option->value;
+        if (!value || !option->name || strcmp(option->name, name) != 0)
+            continue;
+        /* Words in small letters, with bars between. */
+        if (value[strspn(value, "abcdefghijklmnopqrstuvwxyz|")] == '\0')
+            for (; *value; putchar('\n'))
+                for (; *value && *value++ != '|';)
+                    if (value[-1] != '|')
+                        putchar(value[-1]);
+        break;
+    }
+    free(list.options);
+}
+
+static const struct pm_command *find_command(const struct pm_command *const *commands, size_t n,
+                                             const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
 }
 
 /* ---- help WORD ------------------------------------------------------------------------------- */
 
-static bool help_option(const struct pm_command *commands, size_t n, const char *word) {
+static bool help_option(const struct pm_command *const *commands, size_t n, const char *word) {
     char *option = *word == '-' ? pm_strdup(word) : pm_sprintf("--%s", word);
     bool found = false;
     for (size_t i = 0; i < n; i++)
-        if (has_option(&commands[i], option)) {
+        if (has_option(commands[i], option)) {
             if (!found)
                 printf("%s is an option of\n", option);
-            printf("  pmodel %-10s %s    (man pmodel-%s)\n", commands[i].name, commands[i].purpose,
-                   commands[i].name);
+            printf("  pmodel %-10s %s    (man pmodel-%s)\n", commands[i]->name,
+                   commands[i]->purpose, commands[i]->name);
             found = true;
         }
     free(option);
@@ -189,18 +240,32 @@ static bool help_entry(const char *word) {
     return false;
 }
 
-static int complain(const struct pm_command *commands, size_t n, const char *word) {
+/* "--carry" and so on, of all commands; NULL behind the last; the caller frees each and
+   the array. */
+static char **all_options(const struct pm_command *const *commands, size_t n) {
+    struct {
+        PM_ARRAY(char *, names);
+    } all = {0};
+    for (size_t i = 0; i < n; i++) {
+        struct pm_listed_options list = {0};
+        pm_list_options(commands[i]->options, &list);
+        for (size_t k = 0; k < list.n_options; k++)
+            if (list.options[k].option->name)
+                *PM_PUSH(&all, names) = pm_sprintf("--%s", list.options[k].option->name);
+        free(list.options);
+    }
+    *PM_PUSH(&all, names) = NULL;
+    return all.names;
+}
+
+static int complain(const struct pm_command *const *commands, size_t n, const char *word) {
     struct pm_error err = {0};
     struct pm_nearest nearest = {0};
-    for (size_t i = 0; i < n; i++) {
-        const char *at = commands[i].synopsis;
-        pm_nearest_try(&nearest, word, commands[i].name);
-        for (size_t length; (length = next_option(&at)) > 0; at += length) {
-            char *option = pm_sprintf("%.*s", (int)length, at);
-            pm_nearest_try(&nearest, word, option);
-            free(option);
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        pm_nearest_try(&nearest, word, commands[i]->name);
+    char **options = all_options(commands, n);
+    for (size_t i = 0; options[i]; i++)
+        pm_nearest_try(&nearest, word, options[i]);
     char *words = NULL;
     for (const struct pm_help_entry *entry = pm_help_words; entry->word; entry++) {
         pm_nearest_try(&nearest, word, entry->word);
@@ -209,10 +274,13 @@ static int complain(const struct pm_command *commands, size_t n, const char *wor
     pm_fail(&err, "\"%s\" is no command, no option, and none of the words %s", word, words);
     pm_fail_nearest(&err, &nearest);
     free(words);
+    for (size_t i = 0; options[i]; i++)
+        free(options[i]);
+    free(options);
     return pm_complain(&err);
 }
 
-int pm_help_word(const struct pm_command *commands, size_t n, const char *word) {
+int pm_help_word(const struct pm_command *const *commands, size_t n, const char *word) {
     const struct pm_command *command = find_command(commands, n, word);
     if (command)
         pm_print_command_help(command);

@@ -89,30 +89,39 @@ static bool report(struct request *request, const char *path, struct pm_error *e
     return ok;
 }
 
-int pm_cmd_communication(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_HEADING("what is shown"),
+    PM_FLAG("by-rank", 0, AT(by_rank), "rows for each rank", .excludes = "matrix trace"),
+    PM_READ("rank", 0, "R", read_rank, AT(rank), "those of one rank", .excludes = "matrix trace"),
+    PM_FLAG("paths", 0, AT(by_path), "rows for each call path"),
+    PM_FLAG("matrix", 0, AT(matrix), "the bytes from rank to rank", .excludes = "trace"),
+    PM_READ("trace", 0, "R", read_rank, AT(trace), "the events of a rank in their order"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {
         .rank = PM_NONE, .trace = PM_NONE, .options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTION_VALUE("rank", 0, read_rank, &request.rank),
-        PM_OPTION_FLAG("by-rank", 0, &request.by_rank),
-        PM_OPTION_FLAG("paths", 0, &request.by_path),
-        PM_OPTION_FLAG("matrix", 0, &request.matrix),
-        PM_OPTION_VALUE("trace", 0, read_rank, &request.trace),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "communication", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status)
         return status;
     if (line.n_arguments != 1)
         return pm_usage_error("communication", "give one store");
-    bool is_table = request.by_rank || request.rank != PM_NONE;
-    if (is_table + request.matrix + (request.trace != PM_NONE) > 1)
-        return pm_usage_error("communication",
-                              "--matrix, --trace and rows by rank (--by-rank, --rank) are three "
-                              "reports: give one of them");
     return report(&request, line.arguments[0], &err) ? PM_EXIT_OK : pm_complain(&err);
 }
+
+const struct pm_command pm_command_communication = {
+    .name = "communication",
+    .purpose =
+        "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel communication cg.pmdb -P N=20000 -P p=4 --matrix",
+    .options = options,
+    .run = run,
+};

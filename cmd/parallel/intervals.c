@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "cmd/parallel/parallel.h"
-#include "cmd/selecting/selecting.h"
 #include "report/parallel/parallel.h"
 
 /* What a listing of one run is made from. */
@@ -24,31 +23,19 @@ static double instructions_of(const struct pm_structure *structure, const double
 }
 
 /* Adds KIND to the report of machine M. */
-static bool add_kind(struct listing *l, size_t m, const struct pm_interval_kind *kind, double n,
-                     const struct pm_profiles_at *found, struct pm_error *err) {
-    const struct pm_structure *structure = l->request->program->structure;
-    const struct pm_machine *machine = l->request->on->machines[m];
-    struct pm_predict_options options = *l->request->predict;
-    options.without_doubts = true;
-    if (!pm_profile_is_without_memory(found->profile) &&
-        !pm_need_machine_blocks(l->request->program, found->profile, machine,
-                                l->request->store_path, true, err))
-        return false;
-    struct pm_prediction *prediction = pm_predict_at(structure, found, machine, &options, err);
-    if (!prediction)
-        return false;
+static void add_kind(struct listing *l, size_t m, const struct pm_interval_kind *kind, double n,
+                     const struct pm_answer *answer) {
+    const struct pm_structure *structure = l->request->subject->program.structure;
     struct pm_interval_row *row = PM_PUSH(&l->reports[m], rows);
     row->kind = kind->number;
     row->begin = pm_strdup(pm_interval_begin(l->names, kind));
     row->end = pm_strdup(pm_interval_end(l->names, kind));
     row->begin_path = pm_call_path_text(structure, &l->paths, kind->begin);
     row->end_path = pm_call_path_text(structure, &l->paths, kind->end);
-    l->reports[m].without_memory = pm_profile_is_without_memory(found->profile);
+    l->reports[m].without_memory = pm_profile_is_without_memory(answer->profile);
     row->n = n;
-    row->seconds = prediction->seconds;
-    row->instructions = instructions_of(structure, found->profile->edge_counts);
-    pm_prediction_free(prediction);
-    return true;
+    row->seconds = answer->predictions[m]->seconds;
+    row->instructions = instructions_of(structure, answer->profile->edge_counts);
 }
 
 static double count_intervals(const struct pm_intervals *intervals, uint32_t kind) {
@@ -61,30 +48,30 @@ static double count_intervals(const struct pm_intervals *intervals, uint32_t kin
 
 static bool list_kind(struct listing *l, const struct pm_interval_kind *kind,
                       struct pm_error *err) {
+    struct pm_subject *subject = l->request->subject;
     struct pm_selection selection = l->request->selection;
+    struct pm_question question = *l->request->question;
     double n = count_intervals(l->intervals, kind->number);
     if (!(n > 0))
         return true; /* of other runs */
     selection.kind = kind->number;
-    if (!pm_store_select(l->request->store, &selection, err))
+    question.at = l->run;
+    question.source = PM_FROM_RUN;
+    question.predict.without_doubts = true;
+    struct pm_answer *answer =
+        pm_subject_select(subject, &selection, err) ? pm_ask(subject, &question, err) : NULL;
+    if (!answer)
         return false;
-    struct pm_profile **read =
-        pm_read_profiles(l->request->store, l->request->program->structure, l->run, 1, err);
-    if (!read)
-        return false;
-    struct pm_profiles_at found = {.profile = read[0]};
-    bool ok = true;
-    pm_program_interpolate(l->request->program, found.profile);
-    pm_warn(&(struct pm_answer){l->request->program->structure, NULL, found.profile},
+    pm_warn(&(struct pm_origin){subject->program.structure, NULL, answer->profile},
             l->request->warnings);
-    for (size_t m = 0; ok && m < l->request->on->n_machines; m++)
-        ok = add_kind(l, m, kind, n, &found, err);
-    pm_profiles_free(read, 1);
-    return ok;
+    for (size_t m = 0; m < l->request->on->n_machines; m++)
+        add_kind(l, m, kind, n, answer);
+    pm_answer_free(answer);
+    return true;
 }
 
 static bool list_kinds(struct listing *l, struct pm_error *err) {
-    struct pm_store *store = l->request->store;
+    struct pm_store *store = l->request->subject->store;
     struct pm_interval_kinds kinds = {0};
     bool has_histograms = false;
     l->intervals = pm_store_intervals(store, l->run, PM_NONE, false, err);
@@ -96,25 +83,25 @@ static bool list_kinds(struct listing *l, struct pm_error *err) {
          pm_store_interval_kinds(store, &kinds, err) &&
          pm_store_has_intervals(store, l->run, true, &has_histograms, err);
     if (ok)
-        l->names = pm_interval_end_names(l->request->program->structure, &l->paths, &kinds);
+        l->names = pm_interval_end_names(l->request->subject->program.structure, &l->paths, &kinds);
     for (size_t k = 0; ok && k < kinds.n_kinds; k++)
         ok = list_kind(l, &kinds.kinds[k], err);
     for (size_t m = 0; ok && m < l->request->on->n_machines; m++)
         l->reports[m].has_histograms = has_histograms;
     free(kinds.kinds);
-    return pm_store_select(store, &l->request->selection, ok ? err : NULL) && ok;
+    return pm_subject_select(l->request->subject, &l->request->selection, ok ? err : NULL) && ok;
 }
 
 bool pm_print_intervals(const struct pm_parallel_request *request, struct pm_error *err) {
     size_t n = request->on->n_machines;
     struct listing l = {.request = request,
-                        .run = pm_measured_run(request->program, request->at),
+                        .run = pm_program_run(&request->subject->program, request->at, false),
                         .reports = pm_alloc(n, sizeof *l.reports)};
     bool ok = l.run ? list_kinds(&l, err)
                     : pm_fail(err, "--intervals lists those of a size that was measured; "
                                    "--interval KIND asks the models of one kind");
     for (size_t m = 0; ok && m < n; m++) {
-        l.reports[m].structure = request->program->structure;
+        l.reports[m].structure = request->subject->program.structure;
         l.reports[m].at = *l.run;
         l.reports[m].machine = pm_strdup(request->on->machines[m]->name);
         l.reports[m].machine_title = pm_strdup(request->on->machines[m]->title);

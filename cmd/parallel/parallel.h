@@ -3,19 +3,16 @@
 #ifndef PM_CMD_PARALLEL_H
 #define PM_CMD_PARALLEL_H
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
-#include "cmd/predicting/predicting.h"
-#include "fit/warnings/warnings.h"
 
 /* What both are told. */
 struct pm_parallel_request {
-    struct pm_store *store;
-    struct pm_program *program;    /* of STORE */
-    struct pm_selection selection; /* of STORE, which they come back to */
-    const char *store_path;
+    struct pm_subject *subject;
+    struct pm_selection selection;  /* of its store, which they come back to */
     const struct pm_parameters *at; /* n == 0: the largest measured size */
     const struct pm_machine_list *on;
-    const struct pm_predict_options *predict;
+    const struct pm_question *question; /* the machines, and how to predict */
     const struct pm_report_options *options;
     struct pm_warnings *warnings; /* of OPTIONS */
 };
@@ -30,10 +27,5 @@ bool pm_print_intervals(const struct pm_parallel_request *request, struct pm_err
 /* Models of messages of all roles, or of ROLE; AT: also at this size (NULL: formulas only). */
 bool pm_print_messages(struct pm_store *store, const struct pm_parameters *at, const char *role,
                        const struct pm_report_options *options, struct pm_error *err);
-
-/* The largest run, of those that came to their end if one did, that has the values of AT; NULL:
-   none. */
-const struct pm_parameters *pm_measured_run(const struct pm_program *program,
-                                            const struct pm_parameters *at);
 
 #endif

@@ -11,117 +11,73 @@
 #include "fit/fit.h"
 #include "fit/messages/messages.h"
 #include "report/parallel/parallel.h"
-#include "sched/cores/cores.h"
-#include "sched/sched.h"
-
-const struct pm_parameters *pm_measured_run(const struct pm_program *program,
-                                            const struct pm_parameters *at) {
-    for (int whole = 1; whole >= 0; whole--)
-        for (size_t i = program->n_runs; i-- > 0;)
-            if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
-                return &program->runs[i];
-    return NULL;
-}
 
 /* ---- time of one rank ------------------------------------------------------------------------ */
 
-/* Loops in which only waiting goes on are taken out of what ROW's ranks do. */
-static void take_out_waiting(const struct pm_program *program, struct pm_profile *profile,
-                             const struct pm_rank_row *row, struct pm_ranks_report *report) {
-    struct pm_waiting waiting = {0};
-    if (profile->n_threads == 0) /* those of threads are taken out with the threads */
-        pm_waiting_take_out(program->structure, &profile->edge_counts, 1, &waiting);
-    for (size_t i = 0; i < waiting.n_loops; i++)
-        *PM_PUSH(report, loops) =
-            (struct pm_rank_waiting_loop){.place = {program->structure, waiting.loops[i].scope},
-                                          .group = row->group,
-                                          .role = row->role,
-                                          .rounds = waiting.loops[i].rounds};
-    free(waiting.loops);
-}
-
-/* Takes FOUND's profiles as they are, and puts their time on MACHINE into ROW. */
-static bool predict_row(const struct pm_parallel_request *request,
-                        const struct pm_profiles_at *found, const struct pm_machine *machine,
-                        struct pm_rank_row *row, struct pm_error *err) {
-    const struct pm_program *program = request->program;
-    if (!pm_profile_is_without_memory(found->profile) &&
-        !pm_need_machine_blocks(program, found->profile, machine, request->store_path, true, err))
-        return false;
-    struct pm_prediction *prediction =
-        pm_predict_at(program->structure, found, machine, request->predict, err);
-    if (!prediction)
-        return false;
-    struct pm_estimate seconds = pm_prediction_seconds(prediction);
-    row->seconds = seconds.estimate;
-    row->low = seconds.low;
-    row->high = seconds.high;
-    pm_prediction_free(prediction);
-    return true;
-}
-
-/* Adds ROW, which it takes, to the reports of all machines. */
-static bool add_row(const struct pm_parallel_request *request, struct pm_profiles_at *found,
-                    struct pm_rank_row *row, struct pm_ranks_report *reports,
-                    struct pm_error *err) {
-    bool ok = true;
+/* Adds ROW, which it takes, to the reports of all machines; ANSWER: NULL, its time is not known. */
+static void add_row(const struct pm_parallel_request *request, const struct pm_answer *answer,
+                    struct pm_rank_row *row, struct pm_ranks_report *reports) {
+    const struct pm_structure *structure = request->subject->program.structure;
     for (size_t m = 0; m < request->on->n_machines; m++) {
         struct pm_rank_row *to = PM_PUSH(&reports[m], rows);
         *to = *row;
         to->calls = (struct pm_rank_calls){NAN, NAN, NAN};
         to->role = row->role ? pm_strdup(row->role) : NULL;
         to->ranks = row->ranks ? pm_strdup(row->ranks) : NULL;
-        if (m == 0 && found->profile)
-            take_out_waiting(request->program, found->profile, to, &reports[m]);
-        reports[m].without_memory |= found->profile && pm_profile_is_without_memory(found->profile);
-        ok = ok &&
-             (!found->profile || predict_row(request, found, request->on->machines[m], to, err));
+        if (!answer)
+            continue;
+        struct pm_estimate seconds = pm_prediction_seconds(answer->predictions[m]);
+        to->seconds = seconds.estimate;
+        to->low = seconds.low;
+        to->high = seconds.high;
+        reports[m].without_memory |= pm_profile_is_without_memory(answer->profile);
+        for (size_t i = 0; i < answer->waiting.n_loops; i++)
+            *PM_PUSH(&reports[m], loops) =
+                (struct pm_rank_waiting_loop){.place = {structure, answer->waiting.loops[i].scope},
+                                              .group = to->group,
+                                              .role = to->role,
+                                              .rounds = answer->waiting.loops[i].rounds};
     }
-    for (size_t m = 1; m < request->on->n_machines; m++)
-        for (size_t i = reports[m].n_loops; i < reports[0].n_loops; i++)
-            *PM_PUSH(&reports[m], loops) = reports[0].loops[i];
     free(row->role);
     free(row->ranks);
-    return ok;
+}
+
+/* What is selected, at AT; warns of it as far as its profile tells. */
+static struct pm_answer *ask_selected(const struct pm_parallel_request *request,
+                                      const struct pm_parameters *at, enum pm_answer_source source,
+                                      struct pm_error *err) {
+    struct pm_question question = *request->question;
+    question.at = at;
+    question.source = source;
+    struct pm_answer *answer = pm_ask(request->subject, &question, err);
+    if (answer)
+        pm_warn(&(struct pm_origin){request->subject->program.structure,
+                                    request->subject->program.models, answer->profile},
+                request->warnings);
+    return answer;
 }
 
 /* ---- of a measured size ---------------------------------------------------------------------- */
 
-static struct pm_profile *profile_of_group(const struct pm_parallel_request *request,
-                                           const struct pm_parameters *run, uint32_t group,
-                                           struct pm_error *err) {
-    struct pm_selection selection = request->selection;
-    selection.group = group;
-    if (!pm_store_select(request->store, &selection, err))
-        return NULL;
-    struct pm_profile **read =
-        pm_read_profiles(request->store, request->program->structure, run, 1, err);
-    struct pm_profile *profile = read ? read[0] : NULL;
-    free(read);
-    pm_program_interpolate(request->program, profile);
-    if (!profile || pm_program_add_threads(request->program, profile, err))
-        return profile;
-    pm_profile_free(profile);
-    return NULL;
-}
-
 static bool add_group(const struct pm_parallel_request *request, const struct pm_parameters *run,
                       const struct pm_ranks *ranks, uint32_t group, struct pm_ranks_report *reports,
                       struct pm_error *err) {
-    struct pm_profiles_at found = {.profile = profile_of_group(request, run, group, err)};
-    if (!found.profile)
+    struct pm_selection selection = request->selection;
+    selection.group = group;
+    struct pm_answer *answer = pm_subject_select(request->subject, &selection, err)
+                                   ? ask_selected(request, run, PM_FROM_RUN, err)
+                                   : NULL;
+    if (!answer)
         return false;
-    pm_warn(&(struct pm_answer){request->program->structure, NULL, found.profile},
-            request->warnings);
     struct pm_rank_row row = {.group = group,
                               .ranks = pm_ranks_text(ranks, PM_NONE, group),
                               .n_ranks = pm_ranks_count(ranks, PM_NONE, group)};
     for (size_t i = 0; i < ranks->n_ranks && !row.role; i++)
         if (ranks->ranks[i].group == group && ranks->ranks[i].role != PM_NONE)
             row.role = pm_strdup(ranks->roles[ranks->ranks[i].role].name);
-    bool ok = add_row(request, &found, &row, reports, err);
-    pm_free_profiles(&found);
-    return ok;
+    add_row(request, answer, &row, reports);
+    pm_answer_free(answer);
+    return true;
 }
 
 static bool may_wait(uint16_t operation) {
@@ -297,24 +253,25 @@ static bool find_measured(const struct pm_parallel_request *request,
                           const struct pm_parameters *run, struct pm_ranks_report *reports,
                           struct pm_error *err) {
     struct pm_ranks ranks = {0};
-    bool ok = pm_store_ranks(request->store, run, &ranks, err);
+    bool ok = pm_store_ranks(request->subject->store, run, &ranks, err);
     if (ok && ranks.n_ranks == 0)
         ok = pm_fail(err, "the store knows of no ranks at this size: it was run without MPI, or "
                           "the ranks could not be told apart (`pmodel run` said why)");
     for (uint32_t group = 0; ok && group < pm_ranks_n_groups(&ranks); group++)
         ok = add_group(request, run, &ranks, group, reports, err);
-    ok = pm_store_select(request->store, &request->selection, ok ? err : NULL) && ok;
+    ok = pm_subject_select(request->subject, &request->selection, ok ? err : NULL) && ok;
     struct pm_communication *communication =
-        ok ? pm_store_communication(request->store, run, err) : NULL;
+        ok ? pm_store_communication(request->subject->store, run, err) : NULL;
     ok = ok && (communication || err->kind == PM_ERROR_NONE);
     struct pm_call_times *times =
-        communication ? pm_store_call_times(request->store, run, err) : NULL;
+        communication ? pm_store_call_times(request->subject->store, run, err) : NULL;
     ok = ok && (times || err->kind == PM_ERROR_NONE);
     for (size_t m = 0; ok && m < request->on->n_machines; m++) {
         reports[m].tolerance = ranks.tolerance;
         reports[m].at = *run;
         if (communication)
-            add_calls(request->program->structure, &ranks, communication, times, &reports[m]);
+            add_calls(request->subject->program.structure, &ranks, communication, times,
+                      &reports[m]);
     }
     pm_call_times_free(times);
     pm_communication_free(communication);
@@ -327,7 +284,7 @@ static bool find_measured(const struct pm_parallel_request *request,
 /* How many ranks of ROLE there are at AT, by the runs. */
 static bool count_role(const struct pm_parallel_request *request, uint32_t role,
                        const struct pm_parameters *at, double *n, struct pm_error *err) {
-    const struct pm_program *program = request->program;
+    const struct pm_program *program = &request->subject->program;
     struct pm_parameters *runs = pm_alloc(program->n_runs, sizeof *runs);
     double *counts = pm_alloc(program->n_runs, sizeof *counts), nearest = 0;
     const struct pm_parameters *near = pm_nearest_run(program, at);
@@ -335,7 +292,7 @@ static bool count_role(const struct pm_parallel_request *request, uint32_t role,
     bool ok = true;
     for (size_t i = 0; ok && i < program->n_runs; i++) {
         struct pm_ranks ranks = {0};
-        ok = pm_store_ranks(request->store, &program->runs[i], &ranks, err);
+        ok = pm_store_ranks(request->subject->store, &program->runs[i], &ranks, err);
         double n_ranks = pm_ranks_count(&ranks, role, PM_NONE);
         if (&program->runs[i] == near)
             nearest = n_ranks;
@@ -363,47 +320,28 @@ static bool count_role(const struct pm_parallel_request *request, uint32_t role,
     return ok;
 }
 
-/* Of the role that is selected; no profile: it has no models. */
-static bool find_models(const struct pm_parallel_request *request, struct pm_profiles_at *found,
-                        struct pm_error *err) {
-    const struct pm_structure *structure = request->program->structure;
-    struct pm_model_set *models = pm_store_models(request->store, err);
-    if (!models)
-        return err->kind == PM_ERROR_NONE;
-    found->profile = pm_fit_instantiate(structure, models, request->at, err);
-    bool ok = found->profile && pm_profile_ends_at(structure, models, request->at,
-                                                   pm_heuristics.interval_level, found->ends, err);
-    for (int end = 0; ok && end < 2; end++)
-        pm_program_interpolate(request->program, found->ends[end]);
-    pm_program_interpolate(request->program, found->profile);
-    if (ok)
-        pm_warn(&(struct pm_answer){structure, models, found->profile}, request->warnings);
-    pm_model_set_free(models);
-    return ok;
-}
-
+/* A role that has no models has a row without time. */
 static bool add_role(const struct pm_parallel_request *request, const struct pm_ranks *names,
                      uint32_t role, struct pm_ranks_report *reports, struct pm_error *err) {
     struct pm_selection selection = request->selection;
-    struct pm_rank_row row = {.group = PM_NONE,
-                              .role = pm_strdup(names->roles[role].name),
-                              .seconds = NAN,
-                              .low = NAN,
-                              .high = NAN};
-    struct pm_profiles_at found = {0};
-    bool ok = count_role(request, role, request->at, &row.n_ranks, err);
-    if (!ok || row.n_ranks <= 0) {
-        free(row.role);
-        return ok;
-    }
+    struct pm_rank_row row = {.group = PM_NONE, .seconds = NAN, .low = NAN, .high = NAN};
+    if (!count_role(request, role, request->at, &row.n_ranks, err))
+        return false;
+    if (row.n_ranks <= 0)
+        return true;
     selection.role = role;
-    ok = pm_store_select(request->store, &selection, err) && find_models(request, &found, err);
-    if (ok)
-        ok = add_row(request, &found, &row, reports, err);
-    else
-        free(row.role);
-    pm_free_profiles(&found);
-    return pm_store_select(request->store, &request->selection, ok ? err : NULL) && ok;
+    bool ok = pm_subject_select(request->subject, &selection, err);
+    const struct pm_model_set *models =
+        ok ? pm_program_models(&request->subject->program, err) : NULL;
+    struct pm_answer *answer =
+        models ? ask_selected(request, request->at, PM_FROM_MODELS, err) : NULL;
+    ok = ok && (answer || err->kind == PM_ERROR_NONE);
+    if (ok) {
+        row.role = pm_strdup(names->roles[role].name);
+        add_row(request, answer, &row, reports);
+    }
+    pm_answer_free(answer);
+    return pm_subject_select(request->subject, &request->selection, ok ? err : NULL) && ok;
 }
 
 static bool has_models(const struct pm_ranks_report *report) {
@@ -416,8 +354,8 @@ static bool has_models(const struct pm_ranks_report *report) {
 static bool find_predicted(const struct pm_parallel_request *request,
                            struct pm_ranks_report *reports, struct pm_error *err) {
     struct pm_ranks names = {0};
-    bool ok = pm_check_parameter_names(&request->program->runs[0], request->at, err) &&
-              pm_store_roles(request->store, &names, err);
+    bool ok = pm_check_parameter_names(&request->subject->program.runs[0], request->at, err) &&
+              pm_store_roles(request->subject->store, &names, err);
     if (ok && names.n_roles == 0)
         ok = pm_fail(err, "the store knows of no ranks: its runs were made without MPI");
     for (uint32_t role = 0; ok && role < names.n_roles; role++)
@@ -437,11 +375,12 @@ static bool find_predicted(const struct pm_parallel_request *request,
 bool pm_print_ranks(const struct pm_parallel_request *request, struct pm_error *err) {
     size_t n = request->on->n_machines;
     struct pm_ranks_report *reports = pm_alloc(n, sizeof *reports);
-    const struct pm_parameters *run = pm_measured_run(request->program, request->at);
+    const struct pm_parameters *run =
+        pm_program_run(&request->subject->program, request->at, false);
     bool ok =
         run ? find_measured(request, run, reports, err) : find_predicted(request, reports, err);
     for (size_t m = 0; m < n; m++) {
-        reports[m].structure = request->program->structure;
+        reports[m].structure = request->subject->program.structure;
         reports[m].machine = pm_strdup(request->on->machines[m]->name);
         reports[m].machine_title = pm_strdup(request->on->machines[m]->title);
         pm_ranks_report_complete(&reports[m]);

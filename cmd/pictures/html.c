@@ -53,74 +53,51 @@ static void free_roofs(struct making *m) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static void warn(struct making *m, const struct pm_profile *profile,
-                 struct pm_prediction *const *predictions) {
-    const struct pm_answer answer = {m->followed.program.structure, m->followed.models, profile};
+/* Warnings are of the last size by the models, which is the least sure. */
+static void warn(struct making *m, const struct pm_answer *answer) {
+    if (!answer->profile->predicted && m->followed.models)
+        return;
     pm_warnings_free(&m->warnings);
     m->warnings = (struct pm_warnings){0};
-    pm_warn(&answer, &m->warnings);
-    for (size_t i = 0; i < m->request->on.n_machines; i++)
-        pm_warn_of_time(&answer, predictions[i], m->request->on.machines[i], &m->warnings);
+    pm_answer_warn(answer, m->request->on.machines, &m->warnings);
 }
 
-/* Adds what PROFILE, which it frees, says of SIZE on all machines; NULL: nothing.  Warnings are of
-   the last size by the models, which is the least sure. */
-static bool add_profile(struct making *m, const struct pm_followed_size *size,
-                        struct pm_profile *profile, const struct pm_times *times,
-                        struct pm_error *err) {
-    if (!profile)
-        return err->kind == PM_ERROR_NONE;
+/* Adds what ANSWER, which it frees, says of SIZE on all machines; NULL: nothing. */
+static void add_answer(struct making *m, const struct pm_followed_size *size,
+                       struct pm_answer *answer) {
     const struct pm_machine_list *on = &m->request->on;
-    struct pm_prediction **predictions = pm_alloc(on->n_machines, sizeof *predictions);
+    if (!answer)
+        return;
     struct pm_roofline *rooflines = pm_alloc(on->n_machines, sizeof *rooflines);
-    bool ok = true;
-    for (size_t i = 0; ok && i < on->n_machines; i++) {
-        ok = pm_profile_is_without_memory(profile) ||
-             pm_need_machine_blocks(&m->followed.program, profile, on->machines[i],
-                                    m->request->store_path, false, err);
-        predictions[i] = ok ? pm_predict(m->followed.program.structure, profile, on->machines[i],
-                                         &m->request->predict, err)
-                            : NULL;
-        ok = predictions[i] != NULL;
-        if (ok && !predictions[i]->measured_up_to)
-            predictions[i]->measured_up_to = pm_strdup(m->followed.program.measured_up_to);
-        struct pm_error none = {0}; /* no floating-point operations: no points */
-        if (ok && m->roofs[i].n_roofs)
-            (void)pm_roofline_of(m->followed.program.structure, profile, &m->signatures[i],
-                                 predictions[i], &rooflines[i], &none);
-    }
-    if (ok) {
-        pm_page_add(m->page, &(struct pm_page_size){.value = size->value,
-                                                    .is_given = size->is_given,
-                                                    .profile = profile,
-                                                    .predictions = predictions,
-                                                    .rooflines = rooflines,
-                                                    .times = times});
-        if (profile->predicted || !m->followed.models)
-            warn(m, profile, predictions);
-    }
     for (size_t i = 0; i < on->n_machines; i++) {
-        if (predictions[i])
-            pm_prediction_free(predictions[i]);
-        free(rooflines[i].points);
+        struct pm_error none = {0}; /* no floating-point operations: no points */
+        if (m->roofs[i].n_roofs)
+            (void)pm_roofline_of(m->followed.subject.program.structure, answer->profile,
+                                 &m->signatures[i], answer->predictions[i], &rooflines[i], &none);
     }
+    pm_page_add(m->page, &(struct pm_page_size){.value = size->value,
+                                                .is_given = size->is_given,
+                                                .profile = answer->profile,
+                                                .predictions = answer->predictions,
+                                                .rooflines = rooflines,
+                                                .times = answer->times});
+    warn(m, answer);
+    for (size_t i = 0; i < on->n_machines; i++)
+        free(rooflines[i].points);
     free(rooflines);
-    free(predictions);
-    pm_profile_free(profile);
-    return ok;
+    pm_answer_free(answer);
 }
 
 static bool add_size(struct making *m, const struct pm_followed_size *size, struct pm_error *err) {
-    if (!add_profile(m, size, pm_followed_predicted(&m->followed, size, err), NULL, err))
-        return false;
-    const struct pm_parameters *run = pm_followed_run(&m->followed, size);
-    if (!run)
-        return true;
-    struct pm_times *times = pm_store_times(m->followed.store, run, err);
-    bool ok = err->kind == PM_ERROR_NONE &&
-              (!times || pm_times_fit(times, m->followed.program.structure, err)) &&
-              add_profile(m, size, pm_followed_measured(&m->followed, run, err), times, err);
-    pm_times_free(times);
+    const struct pm_question question = {.machines = m->request->on.machines,
+                                         .n_machines = m->request->on.n_machines,
+                                         .predict = m->request->predict,
+                                         .without_ends = true};
+    struct pm_answer *predicted = NULL, *measured = NULL;
+    bool ok = pm_followed_predicted(&m->followed, size, question, &predicted, err) &&
+              pm_followed_measured(&m->followed, size, question, &measured, err);
+    add_answer(m, size, predicted);
+    add_answer(m, size, measured);
     return ok;
 }
 
@@ -141,7 +118,7 @@ enum { MOST_SOURCE_LINES = 20000 }; /* of a file; what is longer was hardly writ
 
 /* A file that is not found is left out; the page says so where it would stand. */
 static void add_sources(struct making *m) {
-    const struct pm_structure *structure = m->followed.program.structure;
+    const struct pm_structure *structure = m->followed.subject.program.structure;
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         const char *file = structure->scopes[s].file;
         bool is_new = file != NULL;
@@ -164,7 +141,7 @@ static bool make(FILE *to, void *context, struct pm_error *err) {
     if (ok) {
         make_roofs(m);
         m->page = pm_page_new(&(struct pm_page_subject){
-            .structure = m->followed.program.structure,
+            .structure = m->followed.subject.program.structure,
             .parameter = m->followed.parameter,
             .measured_low = m->followed.measured_low,
             .measured_high = m->followed.measured_high,
@@ -182,18 +159,24 @@ static bool make(FILE *to, void *context, struct pm_error *err) {
     return ok;
 }
 
-int pm_cmd_html(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which sizes"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design), "sizes that get a button",
+             .repeats = true),
+    PM_READ("sizes", 0, "N", pm_read_count, AT(n_sizes), "how many are spaced evenly (60)"),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("output"),
+    PM_OPTION_SOURCE_DIR(AT(folders)),
+    PM_OPTION_OUTPUT("FILE.html", AT(output), "the page"),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.n_sizes = PM_USUAL_SIZES};
-    const struct pm_option options[] = {
-        PM_OPTION_TEXT(NULL, 'o', &request.output),
-        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("sizes", 0, pm_read_count, &request.n_sizes),
-        PM_OPTION_ADD("source-dir", 0, pm_add_source_folder, &request.folders),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        {0},
-    };
-    struct pm_command_line line = {.command = "html", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.predict.without_doubts = true;
     int status = pm_read_options(&line, argc, argv);
@@ -214,3 +197,12 @@ int pm_cmd_html(int argc, char **argv) {
     free(request.folders.folders);
     return status;
 }
+
+const struct pm_command pm_command_html = {
+    .name = "html",
+    .purpose = "one page with the loops, their source and pictures, for a browser",
+    .usage = "-m MACHINE -o FILE.html [OPTION]... STORE",
+    .examples = "pmodel html -m r12000 -o heat.html heat.pmdb    # one page, for a browser",
+    .options = options,
+    .run = run,
+};

@@ -37,7 +37,7 @@ static bool has_predictions(const struct plotting *p) {
 
 /* The rows of reports that the loop's name means; several are pictured as one. */
 static bool find_rows(struct plotting *p, struct pm_error *err) {
-    const struct pm_structure *structure = p->followed.program.structure;
+    const struct pm_structure *structure = p->followed.subject.program.structure;
     const char *name = p->request->loop;
     if (!name) {
         p->picture.label = pm_picture_label(structure, NULL, NULL);
@@ -81,54 +81,44 @@ static void find_block_sizes(struct plotting *p) {
 
 static bool check_blocks(const struct plotting *p, const struct pm_profile *profile,
                          struct pm_error *err) {
+    if (has_predictions(p))
+        return true;
     if (pm_profile_is_without_memory(profile))
-        return has_predictions(p) || pm_fail(err, "no reuse distances were measured: measure "
-                                                  "without --no-memory");
-    for (size_t b = 0; b < p->request->blocks.n && !has_predictions(p); b++)
+        return pm_fail(err, "no reuse distances were measured: measure without --no-memory");
+    for (size_t b = 0; b < p->request->blocks.n; b++)
         if (!pm_query_check_blocks(profile, p->request->blocks.bytes[b], err))
             return false;
     return p->request->blocks.n ||
-           pm_need_machine_blocks(&p->followed.program, profile, machine_of(p),
-                                  p->request->store_path, false, err);
+           pm_need_machine_blocks(&p->followed.subject, profile, machine_of(p), false, err);
 }
 
-/* Adds PROFILE, which it frees; NULL: nothing. */
-static bool add_point(struct plotting *p, double value, struct pm_profile *profile,
-                      const struct pm_times *times, struct pm_error *err) {
-    if (!profile)
-        return err->kind == PM_ERROR_NONE;
-    struct pm_prediction *prediction = NULL;
-    bool ok = check_blocks(p, profile, err);
-    if (ok && has_predictions(p)) {
-        prediction = pm_predict(p->followed.program.structure, profile, machine_of(p),
-                                &p->request->predict, err);
-        ok = prediction != NULL;
-    }
-    if (ok)
-        pm_picture_add(&p->picture, value, profile, prediction, times);
-    if (prediction)
-        pm_prediction_free(prediction);
-    pm_profile_free(profile);
-    return ok;
+/* Predictions only where the picture shows any. */
+static struct pm_question question_of(const struct plotting *p) {
+    return (struct pm_question){.machines = p->request->on.machines,
+                                .n_machines = has_predictions(p) ? 1 : 0,
+                                .predict = p->request->predict,
+                                .without_ends = true};
 }
 
-static bool add_measured(struct plotting *p, const struct pm_followed_size *size,
-                         struct pm_error *err) {
-    const struct pm_parameters *run = pm_followed_run(&p->followed, size);
-    if (!run)
-        return true;
-    struct pm_times *times = pm_store_times(p->followed.store, run, err);
-    bool ok = err->kind == PM_ERROR_NONE &&
-              (!times || pm_times_fit(times, p->followed.program.structure, err)) &&
-              add_point(p, size->value, pm_followed_measured(&p->followed, run, err), times, err);
-    pm_times_free(times);
+/* Adds ANSWER, which it frees; NULL: nothing. */
+static bool add_point(struct plotting *p, double value, struct pm_answer *answer,
+                      struct pm_error *err) {
+    bool ok = !answer || check_blocks(p, answer->profile, err);
+    if (answer && ok)
+        pm_picture_add(&p->picture, value, answer->profile,
+                       answer->n_predictions ? answer->predictions[0] : NULL,
+                       answer->profile->predicted ? NULL : answer->times);
+    pm_answer_free(answer);
     return ok;
 }
 
 static bool add_size(struct plotting *p, const struct pm_followed_size *size,
                      struct pm_error *err) {
-    return add_point(p, size->value, pm_followed_predicted(&p->followed, size, err), NULL, err) &&
-           err->kind == PM_ERROR_NONE && add_measured(p, size, err);
+    struct pm_answer *predicted, *measured;
+    return pm_followed_predicted(&p->followed, size, question_of(p), &predicted, err) &&
+           add_point(p, size->value, predicted, err) &&
+           pm_followed_measured(&p->followed, size, question_of(p), &measured, err) &&
+           add_point(p, size->value, measured, err);
 }
 
 /* The size of a picture that is of one: that of -P, else the largest that was measured. */
@@ -136,7 +126,8 @@ static const struct pm_followed_size *one_size(const struct plotting *p, struct 
     const struct pm_followed_size *size = NULL;
     for (size_t i = 0; i < p->followed.n_sizes; i++) {
         const struct pm_followed_size *s = &p->followed.sizes[i];
-        if (s->is_given || ((!size || !size->is_given) && pm_followed_run(&p->followed, s)))
+        if (s->is_given || ((!size || !size->is_given) &&
+                            pm_program_run(&p->followed.subject.program, &s->at, true)))
             size = s;
     }
     if (!size)
@@ -145,19 +136,21 @@ static const struct pm_followed_size *one_size(const struct plotting *p, struct 
 }
 
 /* As a report has it: what was measured comes first. */
-static struct pm_profile *profile_at(const struct plotting *p, const struct pm_followed_size *size,
-                                     struct pm_error *err) {
-    const struct pm_parameters *run = pm_followed_run(&p->followed, size);
-    return run ? pm_followed_measured(&p->followed, run, err)
-               : pm_followed_predicted(&p->followed, size, err);
+static struct pm_answer *answer_at(struct plotting *p, const struct pm_followed_size *size,
+                                   struct pm_error *err) {
+    struct pm_answer *answer = NULL;
+    (void)(pm_followed_measured(&p->followed, size, question_of(p), &answer, err) && !answer &&
+           pm_followed_predicted(&p->followed, size, question_of(p), &answer, err));
+    return answer;
 }
 
 static bool add_one_size(struct plotting *p, char **at, struct pm_error *err) {
     const struct pm_followed_size *size = one_size(p, err);
-    if (!size)
+    struct pm_answer *answer = size ? answer_at(p, size, err) : NULL;
+    if (!answer)
         return false;
     *at = pm_parameters_text(&size->at);
-    return add_point(p, size->value, profile_at(p, size, err), NULL, err);
+    return add_point(p, size->value, answer, err);
 }
 
 static bool add_points(struct plotting *p, char **at, struct pm_error *err) {
@@ -180,45 +173,38 @@ static void keep_rows(const struct plotting *p, struct pm_roofline *roofline) {
     size_t n = 0;
     for (size_t i = 0; i < roofline->n_points; i++)
         if (!p->rows ||
-            p->rows[pm_row_scope(p->followed.program.structure, roofline->points[i].scope)])
+            p->rows[pm_row_scope(p->followed.subject.program.structure, roofline->points[i].scope)])
             roofline->points[n++] = roofline->points[i];
     roofline->n_points = n;
 }
 
-static bool find_points(const struct plotting *p, const struct pm_profile *profile,
+static bool find_points(const struct plotting *p, const struct pm_answer *answer,
                         const struct pm_signature *signature, struct pm_roofline *roofline,
                         struct pm_error *err) {
-    const struct pm_structure *structure = p->followed.program.structure;
-    struct pm_prediction *prediction =
-        check_blocks(p, profile, err)
-            ? pm_predict(structure, profile, machine_of(p), &p->request->predict, err)
-            : NULL;
-    bool ok =
-        prediction && pm_roofline_of(structure, profile, signature, prediction, roofline, err);
-    if (ok)
-        keep_rows(p, roofline);
-    if (ok && roofline->n_points == 0)
-        ok = pm_fail(err,
-                     "%s has no floating-point operations of its own, so that it has no place "
-                     "under a roof of these",
-                     p->request->loop);
-    if (prediction)
-        pm_prediction_free(prediction);
-    return ok;
+    if (!pm_roofline_of(p->followed.subject.program.structure, answer->profile, signature,
+                        answer->predictions[0], roofline, err))
+        return false;
+    keep_rows(p, roofline);
+    return roofline->n_points > 0 ||
+           pm_fail(
+               err,
+               "%s has no floating-point operations of its own, so that it has no place under a "
+               "roof of these",
+               p->request->loop);
 }
 
 static bool draw_roofline(FILE *to, struct plotting *p, struct pm_error *err) {
     struct pm_signature signature;
     struct pm_roofs roofs;
-    struct pm_rooflined_program shown = {.structure = p->followed.program.structure,
+    struct pm_rooflined_program shown = {.structure = p->followed.subject.program.structure,
                                          .name = pm_base_name(p->request->store_path)};
     const struct pm_followed_size *size = one_size(p, err);
-    struct pm_profile *profile = size ? profile_at(p, size, err) : NULL;
-    bool ok = profile && pm_signature_make(machine_of(p), &signature, err);
+    struct pm_answer *answer = size ? answer_at(p, size, err) : NULL;
+    bool ok = answer && pm_signature_make(machine_of(p), &signature, err);
     if (ok) {
         const double all_points = 0;
-        shown.at = profile->parameters;
-        ok = find_points(p, profile, &signature, &shown.roofline, err);
+        shown.at = answer->profile->parameters;
+        ok = find_points(p, answer, &signature, &shown.roofline, err);
         pm_roofs_of(&signature, &roofs);
         if (ok)
             pm_report_roofline_svg(to, &signature, &roofs, &shown, 1, all_points);
@@ -226,8 +212,7 @@ static bool draw_roofline(FILE *to, struct plotting *p, struct pm_error *err) {
         pm_signature_free(&signature);
     }
     free(shown.roofline.points);
-    if (profile)
-        pm_profile_free(profile);
+    pm_answer_free(answer);
     return ok;
 }
 
@@ -240,7 +225,7 @@ static bool draw(FILE *to, void *context, struct pm_error *err) {
                         p->request->n_sizes, err) &&
               find_rows(p, err);
     if (ok) {
-        p->picture.structure = p->followed.program.structure;
+        p->picture.structure = p->followed.subject.program.structure;
         p->picture.parameter = p->followed.parameter;
         p->picture.machine = machine_of(p);
         p->picture.measured_high = p->followed.measured_high;
@@ -264,19 +249,27 @@ static int read_what(const struct pm_option_use *use) {
                           use->value);
 }
 
-int pm_cmd_plot(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("what is drawn"),
+    PM_READ("what", 0, "time|misses|histogram|surface|roofline", read_what, AT(what),
+            "which picture"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design), "sizes that are wanted",
+             .repeats = true),
+    PM_READ("sizes", 0, "N", pm_read_count, AT(n_sizes), "how many are spaced evenly (60)"),
+    PM_LIST("block", 0, "SIZES", pm_add_block_size, AT(blocks),
+            "distances in blocks of these sizes, not of the machine's levels"),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("output"),
+    PM_OPTION_OUTPUT("FILE.svg", AT(output), "writes there, not to standard output"),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.n_sizes = PM_USUAL_SIZES, .what = PM_N_PICTURES};
-    const struct pm_option options[] = {
-        PM_OPTION_VALUE("what", 0, read_what, &request.what),
-        PM_OPTION_TEXT(NULL, 'o', &request.output),
-        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request.design),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_LIST("block", 0, pm_add_block_size, &request.blocks),
-        PM_OPTION_VALUE("sizes", 0, pm_read_count, &request.n_sizes),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        {0},
-    };
-    struct pm_command_line line = {.command = "plot", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.predict.without_doubts = true;
     int status = pm_read_options(&line, argc, argv);
@@ -298,3 +291,12 @@ int pm_cmd_plot(int argc, char **argv) {
     free(request.blocks.bytes);
     return status;
 }
+
+const struct pm_command pm_command_plot = {
+    .name = "plot",
+    .purpose = "a picture of a loop over sizes: time by cause, misses, reuse distances",
+    .usage = "--what PICTURE -m MACHINE [OPTION]... STORE [LOOP]",
+    .examples = "pmodel plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg",
+    .options = options,
+    .run = run,
+};

@@ -3,9 +3,9 @@
 #ifndef PM_CMD_PICTURES_PRIVATE_H
 #define PM_CMD_PICTURES_PRIVATE_H
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
-#include "fit/query/query.h"
 
 enum { PM_USUAL_SIZES = 60 }; /* that are spaced evenly in the logarithm */
 
@@ -17,9 +17,7 @@ struct pm_followed_size {
 
 /* A program over the values of one parameter. */
 struct pm_followed {
-    const char *store_path;
-    struct pm_store *store;
-    struct pm_program program;
+    struct pm_subject subject;
     const struct pm_model_set
         *models;     /* NULL: none; then only sizes that were measured are followed */
     char *parameter; /* owned */
@@ -37,15 +35,14 @@ bool pm_follow(struct pm_followed *followed, const char *store_path,
                const struct pm_size_design *design, unsigned n_evenly, struct pm_error *err);
 void pm_followed_free(struct pm_followed *followed);
 
-/* The whole run that was made at SIZE; NULL: none. */
-const struct pm_parameters *pm_followed_run(const struct pm_followed *followed,
-                                            const struct pm_followed_size *size);
-/* The profile by the models (NULL without a sentence: there are none), and as it was counted in a
-   run; owned by the caller. */
-struct pm_profile *pm_followed_predicted(const struct pm_followed *followed,
-                                         const struct pm_followed_size *size, struct pm_error *err);
-struct pm_profile *pm_followed_measured(const struct pm_followed *followed,
-                                        const struct pm_parameters *run, struct pm_error *err);
+/* Answers of QUESTION at SIZE: by the models, and as it was counted in a whole run; ANSWER: NULL if
+   there are none of these.  Owned by the caller. */
+bool pm_followed_predicted(struct pm_followed *followed, const struct pm_followed_size *size,
+                           struct pm_question question, struct pm_answer **answer,
+                           struct pm_error *err);
+bool pm_followed_measured(struct pm_followed *followed, const struct pm_followed_size *size,
+                          struct pm_question question, struct pm_answer **answer,
+                          struct pm_error *err);
 
 /* On a terminal the share that is done and how long the rest will take; nothing else. */
 struct pm_picture_progress {

@@ -35,7 +35,7 @@ static enum values count_values(const struct given *given, const char *name) {
 
 /* Does what the program does depend on NAME?  Without models: do the runs differ in it? */
 static bool matters(const struct pm_followed *followed, const char *name) {
-    const struct pm_program *program = &followed->program;
+    const struct pm_program *program = &followed->subject.program;
     if (followed->models)
         return pm_query_depends_on(followed->models, name);
     double first = NAN, value = NAN;
@@ -48,7 +48,7 @@ static bool matters(const struct pm_followed *followed, const char *name) {
 
 static bool find_parameter(struct pm_followed *followed, const struct pm_size_design *design,
                            const struct given *given, struct pm_error *err) {
-    const struct pm_parameters *known = &followed->program.runs[0];
+    const struct pm_parameters *known = &followed->subject.program.runs[0];
     const char *found[3] = {NULL, NULL, NULL}; /* the last with none, one, several values */
     size_t n[3] = {0};
     char *all = pm_strdup("");
@@ -155,8 +155,9 @@ static bool add_evenly(struct pm_followed *followed, const struct pm_size_design
         high = fmax(high, followed->sizes[i].value);
         whole &= followed->sizes[i].value == floor(followed->sizes[i].value);
     }
-    for (size_t r = 0; r < followed->program.n_runs && !(low > 0); r++)
-        if (pm_parameters_get(&followed->program.runs[r], followed->parameter, &low) && low > 0)
+    for (size_t r = 0; r < followed->subject.program.n_runs && !(low > 0); r++)
+        if (pm_parameters_get(&followed->subject.program.runs[r], followed->parameter, &low) &&
+            low > 0)
             break; /* ascending: the smallest that has a logarithm */
     if (!(low > 0))
         return pm_fail(err,
@@ -181,7 +182,7 @@ static bool add_evenly(struct pm_followed *followed, const struct pm_size_design
 
 static bool list_sizes(struct pm_followed *followed, const struct pm_size_design *design,
                        const struct given *given, unsigned n_evenly, struct pm_error *err) {
-    const struct pm_program *program = &followed->program;
+    const struct pm_program *program = &followed->subject.program;
     bool can_predict = followed->models && !followed->is_by_run;
     if (can_predict)
         for (size_t i = 0; i < given->n; i++)
@@ -200,15 +201,13 @@ static bool list_sizes(struct pm_followed *followed, const struct pm_size_design
 bool pm_follow(struct pm_followed *followed, const char *store_path,
                const struct pm_size_design *design, unsigned n_evenly, struct pm_error *err) {
     struct given given = {0};
-    *followed =
-        (struct pm_followed){.store_path = store_path, .measured_low = NAN, .measured_high = NAN};
-    followed->store = pm_store_open(store_path, PM_STORE_READ, err);
-    if (!followed->store || !pm_program_open(&followed->program, followed->store, err))
+    *followed = (struct pm_followed){.measured_low = NAN, .measured_high = NAN};
+    if (!pm_subject_open(&followed->subject, store_path, NULL, err))
         return false;
-    followed->models = pm_program_models(&followed->program, err);
+    followed->models = pm_program_models(&followed->subject.program, err);
     bool ok = err->kind == PM_ERROR_NONE &&
               pm_size_design_expand(design, &given.sizes, &given.n, err) &&
-              pm_check_parameter_names(&followed->program.runs[0], &given.sizes[0], err) &&
+              pm_check_parameter_names(&followed->subject.program.runs[0], &given.sizes[0], err) &&
               find_parameter(followed, design, &given, err);
     if (ok && followed->models) {
         pm_parameters_get(&followed->models->low, followed->parameter, &followed->measured_low);
@@ -222,47 +221,27 @@ bool pm_follow(struct pm_followed *followed, const char *store_path,
 void pm_followed_free(struct pm_followed *followed) {
     free(followed->sizes);
     free(followed->parameter);
-    pm_program_close(&followed->program);
-    pm_store_close(followed->store);
+    pm_subject_close(&followed->subject);
 }
 
-/* ---- profiles -------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
-const struct pm_parameters *pm_followed_run(const struct pm_followed *followed,
-                                            const struct pm_followed_size *size) {
-    for (size_t r = followed->program.n_runs; r-- > 0;)
-        if (followed->program.is_whole[r] && pm_run_matches(&followed->program.runs[r], &size->at))
-            return &followed->program.runs[r];
-    return NULL;
+bool pm_followed_predicted(struct pm_followed *followed, const struct pm_followed_size *size,
+                           struct pm_question question, struct pm_answer **answer,
+                           struct pm_error *err) {
+    question.at = &size->at;
+    question.source = PM_FROM_MODELS;
+    *answer = followed->models ? pm_ask(&followed->subject, &question, err) : NULL;
+    return *answer || !followed->models;
 }
 
-/* PROFILE with what a report adds to it; NULL after an error. */
-static struct pm_profile *completed(const struct pm_followed *followed, struct pm_profile *profile,
-                                    struct pm_error *err) {
-    pm_program_interpolate(&followed->program, profile);
-    if (!profile || pm_program_add_threads(&followed->program, profile, err))
-        return profile;
-    pm_profile_free(profile);
-    return NULL;
-}
-
-struct pm_profile *pm_followed_predicted(const struct pm_followed *followed,
-                                         const struct pm_followed_size *size,
-                                         struct pm_error *err) {
-    if (!followed->models)
-        return NULL;
-    return completed(
-        followed, pm_fit_instantiate(followed->program.structure, followed->models, &size->at, err),
-        err);
-}
-
-struct pm_profile *pm_followed_measured(const struct pm_followed *followed,
-                                        const struct pm_parameters *run, struct pm_error *err) {
-    struct pm_profile **profiles =
-        pm_read_profiles(followed->store, followed->program.structure, run, 1, err);
-    struct pm_profile *profile = profiles ? profiles[0] : NULL;
-    free(profiles);
-    return completed(followed, profile, err);
+bool pm_followed_measured(struct pm_followed *followed, const struct pm_followed_size *size,
+                          struct pm_question question, struct pm_answer **answer,
+                          struct pm_error *err) {
+    question.at = pm_program_run(&followed->subject.program, &size->at, true);
+    question.source = PM_FROM_RUN;
+    *answer = question.at ? pm_ask(&followed->subject, &question, err) : NULL;
+    return *answer || !question.at;
 }
 
 /* ---- progress ---------------------------------------------------------------------------- */

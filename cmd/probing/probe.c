@@ -89,72 +89,87 @@ static int probe_network(const struct pm_probe_network_request *request, struct 
     return ok ? PM_EXIT_OK : pm_complain(&err);
 }
 
-/* What contradicts itself or is missing; NULL: nothing. */
-static const char *find_mistake(const struct pm_probe_network_request *request, bool network) {
-    bool of_program = request->store_path || request->trace;
-    if (!network &&
-        (request->library || request->command || of_program || request->peak || request->n_hosts))
-        return "--mpi, --mpirun, --pattern, --trace, --peak and --hosts are of --network";
-    if ((request->store_path && request->trace) || (request->peak && of_program))
-        return "--pattern STORE, --trace FILE and --peak are three ways to measure: take one";
-    if (request->library && strcmp(request->library, "simgrid") == 0 && !request->command)
-        return "name the network that is simulated: --mpirun 'smpirun -np 2 -platform FILE.xml …'";
-    return NULL;
-}
+#define WAYS "they are ways to measure"
 
-int pm_cmd_probe(int argc, char **argv) {
-    struct output output = {0};
-    struct pm_probe_network_request of_network = {0};
-    bool quick = false, network = false;
-    const struct pm_option options[] = {
-        PM_OPTION_TEXT("output", 'o', &output.path),
-        PM_OPTION_FLAG("quick", 0, &quick),
-        PM_OPTION_FLAG("network", 0, &network),
-        PM_OPTION_TEXT("mpi", 0, &of_network.library),
-        PM_OPTION_TEXT("mpirun", 0, &of_network.command),
-        PM_OPTION_TEXT("pattern", 0, &of_network.store_path),
-        PM_OPTION_TEXT("trace", 0, &of_network.trace),
-        PM_OPTION_FLAG("peak", 0, &of_network.peak),
-        PM_OPTION_VALUE("hosts", 0, pm_read_count, &of_network.n_hosts),
-        {0},
-    };
-    struct pm_command_line line = {.command = "probe", .options = options};
+struct request {
+    struct output output;
+    struct pm_probe_network_request of_network;
+    bool network;
+};
+
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_FLAG("quick", 0, AT(of_network.quick), "fewer points, in half a minute"),
+    PM_OPTION_OUTPUT("FILE", AT(output.path), "writes there, not to standard output"),
+    PM_HEADING("of a network"),
+    PM_FLAG("network", 0, AT(network), "what messages between two ranks of MPI take instead"),
+    PM_TEXT("mpi", 0, "openmpi|mpich|simgrid", AT(of_network.library), "with which library",
+            .needs = "network"),
+    PM_TEXT("mpirun", 0, "COMMAND", AT(of_network.command), "what starts two ranks or more",
+            .needs = "network"),
+    PM_TEXT("pattern", 0, "STORE", AT(of_network.store_path), "at the sizes that a run sends",
+            .needs = "network", .excludes = "trace peak", .because = WAYS),
+    PM_TEXT("trace", 0, "FILE", AT(of_network.trace), "at those of a trace of `smpirun`",
+            .needs = "network", .excludes = "peak", .because = WAYS),
+    PM_FLAG("peak", 0, AT(of_network.peak), "latency and bandwidth for messages of all sizes",
+            .needs = "network"),
+    PM_READ("hosts", 0, "N", pm_read_count, AT(of_network.n_hosts), "a platform of N hosts",
+            .needs = "network"),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
+    struct request request = {0};
+    struct output *output = &request.output;
+    const struct pm_probe_network_request *of_network = &request.of_network;
+    struct pm_command_line line = {.command = self, .request = &request};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments)
         status = pm_usage_error("probe", "unexpected argument \"%s\"", line.arguments[0]);
-    const char *mistake = status == 0 ? find_mistake(&of_network, network) : NULL;
-    if (mistake)
-        status = pm_usage_error("probe", "%s", mistake);
+    if (status == 0 && of_network->library && strcmp(of_network->library, "simgrid") == 0 &&
+        !of_network->command)
+        status = pm_usage_error("probe", "name the network that is simulated: --mpirun 'smpirun "
+                                         "-np 2 -platform FILE.xml …'");
     if (status)
         return status;
-    of_network.quick = quick;
-    if (network)
-        return probe_network(&of_network, &output);
+    if (request.network)
+        return probe_network(of_network, output);
 
     struct pm_error err = {0};
     char *forms_path = pm_share_path("machines/x86-64.probes", &err);
-    if (!forms_path || !open_output(&output, &err)) {
+    if (!forms_path || !open_output(output, &err)) {
         free(forms_path);
-        free(output.temporary);
+        free(output->temporary);
         return pm_complain(&err);
     }
     struct sigaction action = {.sa_handler = note_interrupt}, before;
     sigaction(SIGINT, &action, &before);
     struct progress progress = {.began = pm_clock_now(), .is_terminal = isatty(STDERR_FILENO)};
-    const struct pm_probe_effort effort = {
-        .quick = quick, .progress = show_progress, .stop = is_interrupted, .context = &progress};
+    const struct pm_probe_effort effort = {.quick = of_network->quick,
+                                           .progress = show_progress,
+                                           .stop = is_interrupted,
+                                           .context = &progress};
     struct pm_machine_probe probe;
     bool measured = pm_probe(forms_path, &effort, &probe, &err);
     sigaction(SIGINT, &before, NULL);
     if (progress.is_terminal && progress.said > 0)
         fputs("\r\033[K", stderr);
     if (measured)
-        pm_machine_probe_write(output.file, &probe);
+        pm_machine_probe_write(output->file, &probe);
     if (measured && probe.memory.n_caches == 0)
         fprintf(stderr, "pmodel probe: no cache was found, so this is not yet a machine file\n");
-    bool ok = close_output(&output, measured, &err) && measured;
+    bool ok = close_output(output, measured, &err) && measured;
     if (measured)
         pm_machine_probe_free(&probe);
     free(forms_path);
     return ok ? PM_EXIT_OK : pm_complain(&err);
 }
+
+const struct pm_command pm_command_probe = {
+    .name = "probe",
+    .purpose = "measure this machine, and describe it as a machine file",
+    .usage = "[OPTION]...\n--network [OPTION]...",
+    .examples = "pmodel probe -o here.conf    # then `pmodel report -m ./here.conf`",
+    .options = options,
+    .run = run,
+};

@@ -50,37 +50,45 @@ static int decide(struct pm_query_request *request) {
     if (request->range_of && !solves)
         return pm_usage_error("query", "--range is for queries whose answer is a size: --hit-ratio "
                                        "with --cache or -m, and --fits");
-    if (request->interpolate && request->kind == PM_QUERY_FITS)
-        return pm_usage_error("query", "--fits asks the models of what was measured: it excludes "
-                                       "--interpolate");
-    if (request->without_cold && request->n_ratios == 0)
-        return pm_usage_error("query", "--no-cold is for --hit-ratio");
     if (request->has_level && request->level == PM_QUERY_WHOLE && request->n_scopes)
         return pm_usage_error("query", "--scope and --level program exclude each other");
     return 0;
 }
 
-int pm_read_query_request(struct pm_query_request *request, int argc, char **argv) {
-    struct pm_report_options *options = &request->options;
-    const struct pm_option table[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request->design),
-        PM_OPTIONS_MACHINES(&request->on),
-        PM_OPTION_LIST("cache", 0, pm_add_query_caches, request),
-        PM_OPTION_LIST("hit-ratio", 0, pm_add_hit_ratio, request),
-        PM_OPTION_ACTION("fits", 0, read_fits, request),
-        PM_OPTION_ADD("range", 0, pm_set_query_range, request),
-        PM_OPTION_VALUE("scope", 0, read_scope, request),
-        PM_OPTION_VALUE("level", 0, read_level, request),
-        PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
-        PM_OPTIONS_SELECTING(&request->selecting),
-        PM_OPTION_FLAG("no-cold", 0, &request->without_cold),
-        PM_OPTION_FLAG("interpolate", 0, &request->interpolate),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
-        {0},
-    };
-    struct pm_command_line line = {.command = "query", .options = table, .show = options};
-    *options = pm_default_report_options();
+#define AT(field) offsetof(struct pm_query_request, field)
+const struct pm_option pm_query_options[] = {
+    PM_HEADING("what is asked"),
+    PM_LIST("cache", 0, "SIZES", pm_add_query_caches, 0,
+            "capacities: 32K,1.5M; 64blocks; 16K:4M; 32K/8/plru", .repeats = true),
+    PM_LIST("hit-ratio", 0, "R[,R]...", pm_add_hit_ratio, 0,
+            "the smallest cache, or the largest size, for it", .repeats = true),
+    PM_ACTION("fits", 0, read_fits, 0, "up to which sizes reuses hit",
+              .excludes = "hit-ratio interpolate"),
+    PM_ADDED("range", 0, "NAME=LOW:HIGH[:STEP]|NAME=VALUES", pm_set_query_range, 0,
+             "where to look for a size"),
+    PM_FLAG("no-cold", 0, AT(without_cold), "hit ratios of reuses, without first touches",
+            .needs = "hit-ratio"),
+    PM_LIST("block", 0, "SIZES", pm_add_block_size, AT(blocks), "bytes of the caches' blocks"),
+    PM_HEADING("which runs"),
+    PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design), "sizes, as N=64,128",
+             .repeats = true),
+    PM_OPTIONS_SELECTION(AT(selection)),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_HEADING("what is shown"),
+    PM_READ("scope", 0, "NAME", read_scope, 0, "only this routine or loop", .repeats = true),
+    PM_READ("level", 0, "program|routine|loop|group", read_level, 0, "what a row stands for"),
+    PM_OPTION_MIN_PERCENT(AT(options), "parts with less of accesses and misses (0.5)"),
+    PM_OPTION_TOP(AT(options), "at most N parts"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+int pm_read_query_request(const struct pm_command *self, struct pm_query_request *request, int argc,
+                          char **argv) {
+    struct pm_command_line line = {.command = self, .request = request};
+    request->options = pm_default_report_options();
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
         status = pm_usage_error("query", "give one store");
@@ -97,7 +105,6 @@ void pm_query_request_free(struct pm_query_request *request) {
     free(request->ratios);
     free(request->blocks.bytes);
     free(request->scopes);
-    pm_selecting_free(&request->selecting);
     free(request->range_of);
     free(request->range.values);
 }

@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/query/query.h"
-#include "cmd/selecting/selecting.h"
+#include "ask/ask.h"
 #include "fit/query/query.h"
 #include "fit/warnings/warnings.h"
 #include "measure/measure.h"
@@ -27,23 +27,25 @@ struct pm_query_request {
     bool has_level;
     bool without_cold;
     bool interpolate;
-    struct pm_selecting selecting;
+    struct pm_selection_words selection;
     char *range_of; /* parameter that --range names; NULL: there is none */
     struct pm_query_range range;
     struct pm_report_options options;
 };
 
 /* Reads the command line and decides what is asked; 0, or the exit status after complaining. */
-int pm_read_query_request(struct pm_query_request *request, int argc, char **argv);
+extern const struct pm_option pm_query_options[];
+int pm_read_query_request(const struct pm_command *self, struct pm_query_request *request, int argc,
+                          char **argv);
 void pm_query_request_free(struct pm_query_request *request); /* what it owns */
 
 /* ---- values of options (values.c) ------------------------------------------------------ */
 
-/* For PM_OPTION_LIST; TO: struct pm_query_request. */
+/* For PM_LIST; TO: struct pm_query_request. */
 bool pm_add_query_caches(void *to, char *item, struct pm_error *err); /* 32K 16K:4M 8192blocks */
 bool pm_add_hit_ratio(void *to, char *item, struct pm_error *err);    /* 0.99 99.9% */
 
-/* --range NAME=LOW:HIGH[:STEP] or NAME=VALUES, for PM_OPTION_ADD; TO: the same. */
+/* --range NAME=LOW:HIGH[:STEP] or NAME=VALUES, for PM_ADDED; TO: the same. */
 bool pm_set_query_range(void *to, char *text, struct pm_error *err);
 
 /* ---- what fits (fits.c) -----------------------------------------------------------------------

@@ -5,7 +5,7 @@
 
 struct query {
     const struct pm_query_request *request;
-    struct pm_program program;
+    struct pm_subject subject;
     struct pm_query_parts parts;
     const struct pm_query_groups **groups; /* of the parts */
     struct pm_query_caches on;
@@ -23,12 +23,10 @@ static bool need_blocks(const struct query *query, const struct pm_profile *prof
     if (pm_query_check_blocks(profile, block_bytes, err))
         return true;
     char *value = pm_sprintf("%llu", (unsigned long long)block_bytes);
-    struct pm_missing_blocks missing = {.store_path = request->store_path,
-                                        .option = "--block",
-                                        .value = value,
-                                        .can_interpolate = request->kind != PM_QUERY_FITS};
+    struct pm_missing_blocks missing = {
+        .option = "--block", .value = value, .can_interpolate = request->kind != PM_QUERY_FITS};
     pm_block_sizes_add(&missing.block_sizes, block_bytes);
-    pm_advise_measuring(&query->program, &missing, profile->predicted, err);
+    pm_advise_measuring(&query->subject, &missing, profile->predicted, err);
     free(missing.block_sizes.bytes);
     free(value);
     return false;
@@ -55,8 +53,8 @@ static bool add_caches(struct query *query, const struct pm_profile *profile,
     uint64_t usual = pm_profile_has_block_size(profile, 64) ? 64 : profile->block_sizes[0];
     bool ok = true;
     for (size_t m = 0; m < request->on.n_machines && ok; m++) {
-        ok = pm_need_machine_blocks(&query->program, profile, request->on.machines[m],
-                                    request->store_path, request->kind != PM_QUERY_FITS, err);
+        ok = pm_need_machine_blocks(&query->subject, profile, request->on.machines[m],
+                                    request->kind != PM_QUERY_FITS, err);
         if (ok)
             pm_query_add_levels(&query->on, request->on.machines[m]);
     }
@@ -74,14 +72,14 @@ static bool prepare(struct query *query, const struct pm_profile *profile, struc
     if (query->parts.n_parts > 0)
         return true;
     if (!add_caches(query, profile, err) ||
-        !pm_query_find_parts(query->program.structure, request->level, request->scopes,
+        !pm_query_find_parts(query->subject.program.structure, request->level, request->scopes,
                              request->n_scopes, &query->parts, err))
         return false;
-    pm_query_weigh(&query->parts, query->program.structure, profile, &query->on);
+    pm_query_weigh(&query->parts, query->subject.program.structure, profile, &query->on);
     pm_query_keep_shown(&query->parts, &request->options);
     query->groups = pm_query_parts_groups(&query->parts);
     query->asked = (struct pm_query_asked){
-        .program = &query->program,
+        .program = &query->subject.program,
         .parts = query->groups,
         .n_parts = query->parts.n_parts,
         .caches = &query->on,
@@ -94,23 +92,24 @@ static bool prepare(struct query *query, const struct pm_profile *profile, struc
 
 /* At the size of PROFILE, or (NULL) of answers that are sizes. */
 static void add_warnings(struct query *query, const struct pm_profile *profile) {
-    const struct pm_answer answer = {query->program.structure, query->program.models, profile};
-    pm_warn(&answer, &query->warnings);
+    const struct pm_origin origin = {query->subject.program.structure,
+                                     query->subject.program.models, profile};
+    pm_warn(&origin, &query->warnings);
     for (size_t c = 0; c < query->on.n_caches; c++)
-        pm_warn_of_misses(&answer, &query->on.caches[c].cache.block_bytes, 1, &query->warnings);
+        pm_warn_of_misses(&origin, &query->on.caches[c].cache.block_bytes, 1, &query->warnings);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
 static bool answer_point(struct query *query, const struct pm_parameters *size,
                          struct pm_error *err) {
-    struct pm_profile *profile = pm_profile_at(&query->program, size, err);
-    bool ok = profile && prepare(query, profile, err) &&
-              pm_query_answer_at(&query->asked, profile, &query->report.answers, err);
+    const struct pm_question question = {.at = size, .without_ends = true};
+    struct pm_answer *answer = pm_ask(&query->subject, &question, err);
+    bool ok = answer && prepare(query, answer->profile, err) &&
+              pm_query_answer_at(&query->asked, answer->profile, &query->report.answers, err);
     if (ok)
-        add_warnings(query, profile);
-    if (profile)
-        pm_profile_free(profile);
+        add_warnings(query, answer->profile);
+    pm_answer_free(answer);
     return ok;
 }
 
@@ -119,8 +118,8 @@ static bool answer_size(struct query *query, const struct pm_parameters *fixed,
                         struct pm_error *err) {
     const struct pm_query_request *request = query->request;
     struct pm_query_surface surface;
-    if (!pm_query_find_surface(&query->program, fixed, request->range_of, &request->range, &surface,
-                               err))
+    if (!pm_query_find_surface(&query->subject.program, fixed, request->range_of, &request->range,
+                               &surface, err))
         return false;
     struct pm_profile *profile = pm_query_profile(&surface, surface.largest_measured, err);
     bool ok = profile && prepare(query, profile, err);
@@ -129,9 +128,11 @@ static bool answer_size(struct query *query, const struct pm_parameters *fixed,
     if (ok)
         add_warnings(query, NULL);
     struct pm_report_options options = request->options;
+    options.selection = query->subject.selected;
     options.warnings = &query->warnings;
     if (ok && request->kind == PM_QUERY_FITS)
-        return pm_print_fits(&query->program, &surface, &query->parts, &query->on, &options, err);
+        return pm_print_fits(&query->subject.program, &surface, &query->parts, &query->on, &options,
+                             err);
     pm_query_report_range(&query->report, &surface);
     return ok && pm_query_answer_size(&query->asked, &surface, &query->report.answers, err);
 }
@@ -148,27 +149,28 @@ static bool answer_sizes(struct query *query, bool solves, struct pm_error *err)
     return ok;
 }
 
-static bool answer(struct query *query, struct pm_store *store, struct pm_error *err) {
+static bool answer(struct query *query, struct pm_error *err) {
     const struct pm_query_request *request = query->request;
     struct pm_query_report *report = &query->report;
     bool solves = request->kind == PM_QUERY_SIZE || request->kind == PM_QUERY_FITS;
-    bool ok = pm_program_open(&query->program, store, err);
+    struct pm_report_options options = request->options;
+    bool ok = pm_subject_open(&query->subject, request->store_path, &request->selection, err);
+    options.selection = query->subject.selected;
+    options.warnings = &query->warnings;
     if (ok && request->interpolate) {
-        pm_interpolate_for_machines(&query->program, &request->on);
+        pm_subject_interpolate(&query->subject, request->on.machines, request->on.n_machines);
         for (size_t b = 0; b < request->blocks.n; b++)
-            *PM_PUSH(&query->program, interpolate) = request->blocks.bytes[b];
+            *PM_PUSH(&query->subject.program, interpolate) = request->blocks.bytes[b];
     }
-    ok = ok && (!solves || pm_query_needs_models(&query->program, err)) &&
+    ok = ok && (!solves || pm_query_needs_models(&query->subject.program, err)) &&
          answer_sizes(query, solves, err);
     if (ok && request->kind != PM_QUERY_FITS) {
         report->kind = request->kind;
-        report->structure = query->program.structure;
+        report->structure = query->subject.program.structure;
         report->parts = &query->parts;
-        report->measured_up_to = query->program.measured_up_to;
+        report->measured_up_to = query->subject.program.measured_up_to;
         report->with_cold = !request->without_cold;
         pm_query_sort_by_part(&report->answers, query->parts.n_parts);
-        struct pm_report_options options = request->options;
-        options.warnings = &query->warnings;
         pm_report_query(stdout, report, &options);
     }
     pm_warnings_free(&query->warnings);
@@ -176,22 +178,30 @@ static bool answer(struct query *query, struct pm_store *store, struct pm_error 
     free(query->groups);
     pm_query_parts_free(&query->parts);
     pm_query_caches_free(&query->on);
-    pm_program_close(&query->program);
+    pm_subject_close(&query->subject);
     return ok;
 }
 
-int pm_cmd_query(int argc, char **argv) {
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_query_request request = {0};
     struct pm_error err = {0};
-    int status = pm_read_query_request(&request, argc, argv);
+    int status = pm_read_query_request(self, &request, argc, argv);
     if (status == 0) {
         struct query query = {.request = &request};
-        struct pm_store *store = pm_store_open(request.store_path, PM_STORE_READ, &err);
-        bool ok = store && pm_select_in(store, &request.selecting, &request.options, &err) &&
-                  answer(&query, store, &err);
-        pm_store_close(store);
-        status = ok ? PM_EXIT_OK : pm_complain(&err);
+        status = answer(&query, &err) ? PM_EXIT_OK : pm_complain(&err);
     }
     pm_query_request_free(&request);
     return status;
 }
+
+const struct pm_command pm_command_query = {
+    .name = "query",
+    .purpose = "of size, cache and hit ratio, the one that is not given; which sizes fit a cache",
+    .usage = "-P NAME=VALUES --cache SIZES | -m MACHINE [OPTION]... STORE\n"
+             "-P NAME=VALUES --hit-ratio R [OPTION]... STORE\n"
+             "--cache SIZES | -m MACHINE --hit-ratio R [OPTION]... STORE\n"
+             "--fits --cache SIZES | -m MACHINE [OPTION]... STORE",
+    .examples = "pmodel query heat.pmdb -P N=256 --hit-ratio 0.95    # the smallest cache for it",
+    .options = pm_query_options,
+    .run = run,
+};

@@ -160,16 +160,12 @@ void pm_replaying_free(struct pm_replaying *r) {
 static const char *find_mistake(const struct pm_replay_options *request, size_t n_arguments) {
     if (!request->platform)
         return "name the network with --platform FILE.xml";
-    if (request->trace ? n_arguments > 0 || request->on.n_machines > 0 : n_arguments != 1)
+    if (request->trace ? n_arguments > 0 : n_arguments != 1)
         return "give one store with -m MACHINE, or --trace FILE alone";
     if (!request->trace && request->on.n_machines != 1)
         return "name the machine that computes with -m NAME";
-    if (request->trace && request->against.n_machines > 0)
-        return "--against is of a store: a trace knows no machine";
     if (request->against.n_machines > 1)
         return "--against takes one machine";
-    if (request->against.n_machines && request->ratio > 0)
-        return "--against finds the ratio that --ratio gives by hand: take one of them";
     return NULL;
 }
 
@@ -183,29 +179,35 @@ static int read_ratio(const struct pm_option_use *use) {
     return 0;
 }
 
-int pm_cmd_replay(int argc, char **argv) {
+#define AT(field) offsetof(struct pm_replay_options, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_TEXT("grid", 0, "NAME,...", AT(grid), "the parameters that are the grid of ranks"),
+    PM_TEXT("trace", 0, "FILE", AT(trace), "a trace of `smpirun -trace-ti` instead of a store",
+            .excludes = "machine against"),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_TEXT("platform", 0, "FILE.xml", AT(platform), "the network"),
+    {.kind = PM_OPTION_IS_LIST,
+     .name = "against",
+     .value = "MACHINE",
+     .add = pm_add_machine,
+     .finish = pm_read_machines,
+     .at = AT(against),
+     .help = "also the processor ratio to this machine",
+     .excludes = "ratio"},
+    PM_READ("ratio", 0, "R", read_ratio, AT(ratio), "computation R times as fast"),
+    PM_OPTIONS_DRAWN(AT(show), AT(svg)),
+    PM_TEXT("write", 0, "FOLDER", AT(write), "leaves the traces there"),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_replay_options request = {.show = pm_default_report_options()};
-    struct pm_drawn_format drawn = {&request.show.format, &request.svg};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        {.name = "against",
-         .add = pm_add_machine,
-         .is_list = true,
-         .to = &request.against,
-         .finish = pm_read_machines},
-        PM_OPTION_TEXT("platform", 0, &request.platform),
-        PM_OPTION_TEXT("trace", 0, &request.trace),
-        PM_OPTION_TEXT("write", 0, &request.write),
-        PM_OPTION_TEXT("grid", 0, &request.grid),
-        PM_OPTION_VALUE("ratio", 0, read_ratio, &request.ratio),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
-        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
-        PM_OPTION_FLAG("wide", 0, &request.show.wide),
-        {0},
-    };
-    struct pm_command_line line = {.command = "replay", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     const char *mistake = status == 0 ? find_mistake(&request, line.n_arguments) : NULL;
@@ -223,3 +225,13 @@ int pm_cmd_replay(int argc, char **argv) {
     pm_free_machines(&request.against);
     return status;
 }
+
+const struct pm_command pm_command_replay = {
+    .name = "replay",
+    .purpose = "the parallel time on a network that is not there: traces replayed by SimGrid",
+    .usage = "-m MACHINE --platform FILE.xml [OPTION]... STORE\n--trace FILE --platform FILE.xml "
+             "[OPTION]...",
+    .examples = "pmodel replay cg.pmdb -m sapphire-rapids --platform switch-10g",
+    .options = options,
+    .run = run,
+};

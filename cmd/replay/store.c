@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/predicting/predicting.h"
+#include "ask/ask.h"
 #include "cmd/replay/private.h"
 #include "core/store/store.h"
 #include "sched/signature/signature.h"
@@ -14,7 +14,8 @@
 
 struct sources {
     struct pm_replaying *replaying;
-    struct pm_predicted *predicted;
+    struct pm_subject *subject;
+    const struct pm_answer *answer;
     bool has_intervals;
     struct pm_replay_sources came;
 };
@@ -27,11 +28,11 @@ static void add_note(struct pm_replaying *r, char *note) { *PM_PUSH(&r->report, 
 static double *find_rank_seconds(const struct sources *s, const struct pm_profile *profile,
                                  const struct pm_computation *computation,
                                  const struct pm_ranks *ranks, struct pm_error *err) {
-    const struct pm_structure *structure = s->predicted->program.structure;
+    const struct pm_structure *structure = s->subject->program.structure;
     struct pm_streams threads = {0};
     double *seconds = pm_alloc(ranks->ranks[0].size, sizeof *seconds);
     double *counts = pm_alloc(structure->n_edges, sizeof *counts);
-    bool ok = pm_store_thread_edges(s->predicted->store, &profile->parameters, structure->n_edges,
+    bool ok = pm_store_thread_edges(s->subject->store, &profile->parameters, structure->n_edges,
                                     &threads, err);
     for (size_t i = 0; ok && i < ranks->n_ranks; i++) {
         const struct pm_rank *rank = &ranks->ranks[i];
@@ -53,7 +54,7 @@ static double *find_rank_seconds(const struct sources *s, const struct pm_profil
 static bool read_run(const struct sources *s, const struct pm_parameters *at,
                      const struct pm_computation *computation, struct pm_traced_run *run,
                      bool *found, struct pm_error *err) {
-    struct pm_store *store = s->predicted->store;
+    struct pm_store *store = s->subject->store;
     run->at = *at;
     *found = false;
     if (!pm_store_ranks(store, at, &run->ranks, err) ||
@@ -65,7 +66,7 @@ static bool read_run(const struct sources *s, const struct pm_parameters *at,
     if (!(run->communication = pm_store_communication(store, at, err)))
         return false;
     struct pm_intervals *intervals = pm_store_intervals(store, at, PM_NONE, false, err);
-    bool ok = intervals ? pm_intervals_fit(intervals, s->predicted->program.structure, err)
+    bool ok = intervals ? pm_intervals_fit(intervals, s->subject->program.structure, err)
                         : err->kind == PM_ERROR_NONE;
     if (ok && intervals)
         run->times = pm_interval_times_of(intervals, computation, &run->communication->paths);
@@ -75,16 +76,16 @@ static bool read_run(const struct sources *s, const struct pm_parameters *at,
 
 static bool add_actions(struct sources *s, const struct pm_traced_run *run,
                         const double *rank_seconds, struct pm_error *err) {
-    const struct pm_run_to_replay to_replay = {s->predicted->program.structure, run->communication,
+    const struct pm_run_to_replay to_replay = {s->subject->program.structure, run->communication,
                                                &run->ranks, &run->times, rank_seconds};
     s->has_intervals = run->times.n_rows > 0;
     return pm_actions_of_run(&to_replay, &s->replaying->actions, &s->came, err);
 }
 
 static bool use_run(struct sources *s, struct pm_error *err) {
-    const struct pm_profile *profile = s->predicted->found.profile;
+    const struct pm_profile *profile = s->answer->profile;
     struct pm_computation computation =
-        pm_computation_of(s->predicted->program.structure, profile, s->predicted->predictions[0]);
+        pm_computation_of(s->subject->program.structure, profile, s->answer->predictions[0]);
     struct pm_traced_run run = {0};
     bool found;
     bool ok = read_run(s, &profile->parameters, &computation, &run, &found, err);
@@ -119,7 +120,7 @@ static void scale_computation(struct pm_actions *actions, double seconds) {
 /* Fills RUNS with those that sizes which never ran can be made from. */
 static bool read_measured(const struct sources *s, const struct pm_computation *computation,
                           struct pm_traced_run *runs, size_t *n, struct pm_error *err) {
-    const struct pm_program *program = &s->predicted->program;
+    const struct pm_program *program = &s->subject->program;
     for (size_t r = 0; r < program->n_runs; r++) {
         bool found;
         if (!program->is_whole[r])
@@ -139,28 +140,26 @@ static bool read_measured(const struct sources *s, const struct pm_computation *
 /* What an instruction of each scope takes, in the largest run that was measured. */
 static bool computation_of_largest(const struct sources *s, struct pm_computation *computation,
                                    struct pm_error *err) {
-    struct pm_program *program = &s->predicted->program;
+    const struct pm_program *program = &s->subject->program;
     const struct pm_replay_options *request = s->replaying->request;
-    struct pm_predict_options options = request->predict;
-    struct pm_profiles_at profiles = {0};
-    struct pm_prediction *prediction = NULL;
-    options.without_doubts = true;
-    bool ok = pm_find_profiles(program, &program->runs[program->n_runs - 1], &profiles, err) &&
-              (prediction = pm_predict_at(program->structure, &profiles, request->on.machines[0],
-                                          &options, err));
-    if (ok) {
-        *computation = pm_computation_of(program->structure, profiles.profile, prediction);
-        pm_prediction_free(prediction);
-    }
-    pm_free_profiles(&profiles);
-    return ok;
+    struct pm_question question = {.at = &program->runs[program->n_runs - 1],
+                                   .machines = request->on.machines,
+                                   .n_machines = 1,
+                                   .predict = request->predict};
+    question.predict.without_doubts = true;
+    struct pm_answer *answer = pm_ask(s->subject, &question, err);
+    if (answer)
+        *computation =
+            pm_computation_of(program->structure, answer->profile, answer->predictions[0]);
+    pm_answer_free(answer);
+    return answer != NULL;
 }
 
 /* How long intervals take is as if an instruction of each scope took what it takes in the largest
    run; what all of them take together is what is predicted for the size. */
 static bool use_models(struct sources *s, struct pm_error *err) {
-    const struct pm_program *program = &s->predicted->program;
-    const struct pm_profile *profile = s->predicted->found.profile;
+    const struct pm_program *program = &s->subject->program;
+    const struct pm_profile *profile = s->answer->profile;
     struct pm_computation computation = {0};
     char *names = pm_strdup(s->replaying->request->grid ? s->replaying->request->grid : "p");
     const struct pm_rank_grid grid = read_grid(names);
@@ -172,7 +171,7 @@ static bool use_models(struct sources *s, struct pm_error *err) {
               pm_extrapolate_run(runs, n, &grid, program->models, &to, err) &&
               add_actions(s, &to, NULL, err);
     if (ok) {
-        scale_computation(&s->replaying->actions, s->predicted->predictions[0]->seconds);
+        scale_computation(&s->replaying->actions, s->answer->predictions[0]->seconds);
         add_note(s->replaying,
                  pm_sprintf("This size was not measured: loops, bytes and computation of each rank "
                             "are models of %zu runs%s.",
@@ -218,8 +217,7 @@ struct rates {
     double peak, metasim_number;
 };
 
-static struct rates find_rates(const struct pm_predicted *predicted,
-                               const struct pm_machine *machine) {
+static struct rates find_rates(const struct pm_answer *answer, const struct pm_machine *machine) {
     struct pm_signature signature;
     struct pm_roofs roofs;
     struct pm_program_parts parts = {0};
@@ -231,8 +229,8 @@ static struct rates find_rates(const struct pm_predicted *predicted,
     pm_roofs_of(&signature, &roofs);
     if (roofs.flops_per_second > 0)
         rates.peak = roofs.flops_per_second;
-    if (pm_parts_of_scopes(predicted->program.structure, predicted->found.profile, &signature,
-                           &parts, &err) &&
+    if (pm_parts_of_scopes(answer->subject->program.structure, answer->profile, &signature, &parts,
+                           &err) &&
         pm_convolve(&signature, &parts, &convolution, &err))
         rates.metasim_number = convolution.metasim_number;
     pm_convolution_free(&convolution);
@@ -243,52 +241,55 @@ static struct rates find_rates(const struct pm_predicted *predicted,
 }
 
 /* predictions[0] is on the machine, [1] on the one that it is compared with. */
-static void set_ratio(struct pm_replaying *r, const struct pm_predicted *predicted) {
-    if (predicted->n_predictions < 2)
+static void set_ratio(struct pm_replaying *r, const struct pm_answer *answer) {
+    if (answer->n_predictions < 2)
         return;
-    const struct rates of = find_rates(predicted, r->request->on.machines[0]);
-    const struct rates other = find_rates(predicted, r->request->against.machines[0]);
-    r->other = pm_strdup(predicted->predictions[1]->machine_title);
+    const struct rates of = find_rates(answer, r->request->on.machines[0]);
+    const struct rates other = find_rates(answer, r->request->against.machines[0]);
+    r->other = pm_strdup(answer->predictions[1]->machine_title);
     r->report.ratio = (struct pm_processor_ratio){
         .other = r->other,
-        .predicted = predicted->predictions[1]->seconds / predicted->predictions[0]->seconds,
+        .predicted = answer->predictions[1]->seconds / answer->predictions[0]->seconds,
         .convolved = of.metasim_number / other.metasim_number,
         .peak = of.peak / other.peak,
     };
 }
 
 static void describe(struct pm_replaying *r, const struct sources *s) {
-    const struct pm_prediction *prediction = s->predicted->predictions[0];
+    const struct pm_prediction *prediction = s->answer->predictions[0];
     r->program = pm_strdup(prediction->program);
-    r->at = pm_parameters_text(&s->predicted->found.profile->parameters);
+    r->at = pm_parameters_text(&s->answer->profile->parameters);
     r->machine = pm_strdup(prediction->machine_title);
     r->report.program = r->program;
     r->report.at = r->at;
     r->report.machine = r->machine;
     r->report.level = prediction->level;
     r->computation = pm_cycles_between(&prediction->scopes[0].total);
-    set_ratio(r, s->predicted);
+    set_ratio(r, s->answer);
     add_notes(r, s);
 }
 
 bool pm_actions_of_store(struct pm_replaying *r, struct pm_error *err) {
     const struct pm_replay_options *request = r->request;
-    struct pm_machine_list on = request->on; /* and the one to compare with; not owned */
-    struct pm_machine *machines[2] = {request->on.machines[0]};
-    on.machines = machines;
-    if (request->against.n_machines) {
-        machines[1] = request->against.machines[0];
-        on.n_machines = 2;
-    }
-    struct pm_predicting predicting = {request->store_path, r->size, &on, &request->predict,
-                                       request->interpolate};
-    struct pm_predicted predicted = {0};
-    struct sources sources = {.replaying = r, .predicted = &predicted};
+    struct pm_machine *machines[2] = {request->on.machines[0]}; /* and the one to compare with */
+    struct pm_question question = {.at = r->size,
+                                   .machines = machines,
+                                   .n_machines = 1,
+                                   .predict = request->predict,
+                                   .can_interpolate = true,
+                                   .interpolate = request->interpolate};
+    if (request->against.n_machines)
+        machines[question.n_machines++] = request->against.machines[0];
+    struct pm_subject subject;
+    struct pm_answer *answer = pm_subject_open(&subject, request->store_path, NULL, err)
+                                   ? pm_ask(&subject, &question, err)
+                                   : NULL;
+    struct sources sources = {.replaying = r, .subject = &subject, .answer = answer};
     bool ok =
-        pm_predicted_make(&predicting, &predicted, err) &&
-        (predicted.found.profile->predicted ? use_models(&sources, err) : use_run(&sources, err));
+        answer && (answer->profile->predicted ? use_models(&sources, err) : use_run(&sources, err));
     if (ok)
         describe(r, &sources);
-    pm_predicted_free(&predicted);
+    pm_answer_free(answer);
+    pm_subject_close(&subject);
     return ok;
 }

@@ -168,9 +168,7 @@ static bool show(const struct request *request, const struct source *source, str
 
 static const char *find_contradiction(const struct request *request, size_t n_arguments) {
     bool is_bare = request->assembler || request->hex;
-    if (request->assembler && request->hex)
-        return "--asm and --hex exclude each other";
-    if (is_bare && (n_arguments || request->all))
+    if (is_bare && n_arguments)
         return "--asm and --hex are a loop themselves, without a program";
     if (!is_bare && n_arguments == 0)
         return "give a program or a store, or a loop by --asm or --hex";
@@ -180,8 +178,6 @@ static const char *find_contradiction(const struct request *request, size_t n_ar
         return "give a loop as reports name it, or --all";
     if (request->on.n_machines != 1)
         return "give one machine (-m)";
-    if (request->causes && !request->all)
-        return "--causes goes with --all: of loops that are named they are always told";
     if (request->graph && request->options.format != PM_REPORT_JSON)
         return "--graph goes with --format json";
     return NULL;
@@ -205,21 +201,27 @@ static bool schedule(struct request *request, struct pm_error *err) {
     return ok;
 }
 
-int pm_cmd_schedule(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which loops"),
+    PM_FLAG("all", 0, AT(all), "all loops of the program", .excludes = "asm hex"),
+    PM_TEXT("asm", 0, "FILE.s", AT(assembler), "the loop itself, as assembler text",
+            .excludes = "hex"),
+    PM_TEXT("hex", 0, "BYTES", AT(hex), "the loop itself, as bytes"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_FLAG("pessimistic", 0, AT(pessimistic), "loads wait for stores that may be theirs"),
+    PM_HEADING("what is shown"),
+    PM_FLAG("causes", 0, AT(causes), "of all loops, too, what holds them back", .needs = "all"),
+    PM_FLAG("graph", 0, AT(graph), "the dependences, as JSON"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_FLAG("all", 0, &request.all),
-        PM_OPTION_FLAG("causes", 0, &request.causes),
-        PM_OPTION_FLAG("pessimistic", 0, &request.pessimistic),
-        PM_OPTION_FLAG("graph", 0, &request.graph),
-        PM_OPTION_TEXT("asm", 0, &request.assembler),
-        PM_OPTION_TEXT("hex", 0, &request.hex),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "schedule", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     const char *contradiction = NULL;
     int status = pm_read_options(&line, argc, argv);
@@ -234,3 +236,13 @@ int pm_cmd_schedule(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_schedule = {
+    .name = "schedule",
+    .purpose = "cycles of an iteration when nothing misses, and what holds a loop back",
+    .usage = "-m MACHINE [OPTION]... PROGRAM|STORE LOOP\n-m MACHINE --all [OPTION]... "
+             "PROGRAM|STORE\n-m MACHINE [OPTION]... --asm FILE.s | --hex BYTES",
+    .examples = "pmodel schedule -m r12000 heat.pmdb step/4",
+    .options = options,
+    .run = run,
+};

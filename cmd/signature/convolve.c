@@ -22,7 +22,7 @@ static bool convolve_all(const struct request *request, const struct pm_stored_p
     struct pm_program_parts *parts = pm_alloc(n, sizeof *parts);
     bool ok = true;
     for (size_t m = 0; m < n && ok; m++)
-        ok = pm_stored_parts_on(&request->parts, stored, &signatures[m], &parts[m], err) &&
+        ok = pm_stored_parts_on(stored, &signatures[m], &parts[m], err) &&
              pm_convolve(&signatures[m], &parts[m], &convolutions[m], err);
     if (ok)
         pm_report_convolutions(stdout, &stored->shown, convolutions, n, &request->options);
@@ -46,18 +46,23 @@ static bool convolve(const struct request *request, struct pm_error *err) {
     return ok;
 }
 
-int pm_cmd_convolve(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(parts.at)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_MACHINES(AT(on)),
+    PM_HEADING("what is shown"),
+    PM_FLAG("by-loops", 0, AT(parts.by_models), "loops, also with a profile of basic blocks"),
+    PM_OPTION_MIN_PERCENT(AT(options), "leaves out parts with less of words and time (1)"),
+    PM_OPTION_TOP(AT(options), "at most N parts"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.parts.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_FLAG("by-loops", 0, &request.parts.by_models),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
-        {0},
-    };
-    struct pm_command_line line = {
-        .command = "convolve", .options = options, .show = &request.options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.options.min_percent = 1;
     int status = pm_read_options(&line, argc, argv);
@@ -73,3 +78,12 @@ int pm_cmd_convolve(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_convolve = {
+    .name = "convolve",
+    .purpose = "what the signatures of machines say of a program: rates, time, their ratio",
+    .usage = "-m MACHINE [OPTION]... STORE",
+    .examples = "pmodel convolve heat.pmdb -m sapphire-rapids",
+    .options = options,
+    .run = run,
+};

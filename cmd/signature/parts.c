@@ -9,11 +9,11 @@
 /* The largest run with the values of -P that has a profile of basic blocks. */
 static bool find_blocks(const struct pm_parts_request *request, struct pm_stored_parts *stored,
                         struct pm_error *err) {
-    const struct pm_program *program = &stored->program;
+    const struct pm_program *program = &stored->subject.program;
     for (size_t r = program->n_runs; r-- > 0;) {
         if (!pm_run_matches(&program->runs[r], &request->at))
             continue;
-        stored->blocks = pm_store_block_profile(stored->store, &program->runs[r], err);
+        stored->blocks = pm_store_block_profile(stored->subject.store, &program->runs[r], err);
         if (!stored->blocks && err->kind != PM_ERROR_NONE)
             return false;
         if (!stored->blocks)
@@ -32,16 +32,17 @@ static bool find_scopes(const struct pm_parts_request *request, struct pm_stored
                        "%s has no profile of basic blocks: `pmodel run --profile --simulate "
                        "MACHINE` measures one, or -P NAME=VALUE takes the loops of a size",
                        request->store_path);
-    stored->profile = pm_profile_at(&stored->program, &request->at, err);
-    if (!stored->profile)
+    const struct pm_question question = {.at = &request->at, .without_ends = true};
+    stored->answer = pm_ask(&stored->subject, &question, err);
+    if (!stored->answer)
         return false;
-    stored->shown.at = stored->profile->parameters;
-    stored->shown.source = stored->profile->predicted ? "models" : "run";
+    stored->shown.at = stored->answer->profile->parameters;
+    stored->shown.source = stored->answer->profile->predicted ? "models" : "run";
     return true;
 }
 
 static bool find_time(struct pm_stored_parts *stored, struct pm_error *err) {
-    struct pm_times *times = pm_store_times(stored->store, &stored->shown.at, err);
+    struct pm_times *times = pm_store_times(stored->subject.store, &stored->shown.at, err);
     stored->shown.measured_seconds = times ? times->plain_seconds : NAN;
     pm_times_free(times);
     return err->kind == PM_ERROR_NONE;
@@ -50,11 +51,10 @@ static bool find_time(struct pm_stored_parts *stored, struct pm_error *err) {
 bool pm_stored_parts_open(const struct pm_parts_request *request, struct pm_stored_parts *stored,
                           struct pm_error *err) {
     *stored = (struct pm_stored_parts){0};
-    stored->store = pm_store_open(request->store_path, PM_STORE_READ, err);
-    if (!stored->store || !pm_program_open(&stored->program, stored->store, err) ||
-        !pm_check_parameter_names(&stored->program.runs[0], &request->at, err))
+    if (!pm_subject_open(&stored->subject, request->store_path, NULL, err) ||
+        !pm_check_parameter_names(&stored->subject.program.runs[0], &request->at, err))
         return false;
-    stored->shown.structure = stored->program.structure;
+    stored->shown.structure = stored->subject.program.structure;
     if (!request->by_models && !find_blocks(request, stored, err))
         return false;
     return (stored->blocks || find_scopes(request, stored, err)) && find_time(stored, err);
@@ -62,22 +62,19 @@ bool pm_stored_parts_open(const struct pm_parts_request *request, struct pm_stor
 
 void pm_stored_parts_close(struct pm_stored_parts *stored) {
     pm_block_profile_free(stored->blocks);
-    if (stored->profile)
-        pm_profile_free(stored->profile);
-    pm_program_close(&stored->program);
-    pm_store_close(stored->store);
+    pm_answer_free(stored->answer);
+    pm_subject_close(&stored->subject);
 }
 
-bool pm_stored_parts_on(const struct pm_parts_request *request,
-                        const struct pm_stored_parts *stored, const struct pm_signature *signature,
+bool pm_stored_parts_on(const struct pm_stored_parts *stored, const struct pm_signature *signature,
                         struct pm_program_parts *parts, struct pm_error *err) {
-    const struct pm_structure *structure = stored->program.structure;
+    const struct pm_structure *structure = stored->subject.program.structure;
     *parts = (struct pm_program_parts){0};
     if (stored->blocks)
         return pm_parts_of_blocks(structure, stored->blocks, signature, parts, err);
-    return pm_need_machine_blocks(&stored->program, stored->profile, signature->machine,
-                                  request->store_path, false, err) &&
-           pm_parts_of_scopes(structure, stored->profile, signature, parts, err);
+    const struct pm_profile *profile = stored->answer->profile;
+    return pm_need_machine_blocks(&stored->subject, profile, signature->machine, false, err) &&
+           pm_parts_of_scopes(structure, profile, signature, parts, err);
 }
 
 struct pm_signature *pm_signatures_of(const struct pm_machine_list *list, struct pm_error *err) {

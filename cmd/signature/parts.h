@@ -2,8 +2,8 @@
 #ifndef PM_CMD_PARTS_H
 #define PM_CMD_PARTS_H
 
+#include "ask/ask.h"
 #include "core/base/base.h"
-#include "fit/query/query.h"
 #include "report/report.h"
 
 struct pm_parts_request {
@@ -14,10 +14,9 @@ struct pm_parts_request {
 
 /* An opened store, and what of it is convolved. */
 struct pm_stored_parts {
-    struct pm_store *store;
-    struct pm_program program;
-    struct pm_block_profile *blocks; /* NULL: PROFILE is used */
-    struct pm_profile *profile;
+    struct pm_subject subject;
+    struct pm_block_profile *blocks; /* NULL: ANSWER is used */
+    struct pm_answer *answer;
     struct pm_convolved_program shown;
 };
 
@@ -29,8 +28,7 @@ bool pm_stored_parts_open(const struct pm_parts_request *request, struct pm_stor
 void pm_stored_parts_close(struct pm_stored_parts *stored);
 
 /* On one machine; PARTS is owned by the caller, also after an error. */
-bool pm_stored_parts_on(const struct pm_parts_request *request,
-                        const struct pm_stored_parts *stored, const struct pm_signature *signature,
+bool pm_stored_parts_on(const struct pm_stored_parts *stored, const struct pm_signature *signature,
                         struct pm_program_parts *parts, struct pm_error *err);
 
 /* A signature for each machine of LIST; the caller frees both. */

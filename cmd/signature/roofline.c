@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "core/store/store.h"
-#include "sched/sched.h"
 
 enum { MOST_STORES = 2 };
 
@@ -19,34 +18,28 @@ struct request {
 
 /* A store with what is shown of it. */
 struct side {
-    struct pm_store *store;
-    struct pm_program program;
+    struct pm_subject subject;
     struct pm_rooflined_program shown;
 };
 
 static bool find_points(const struct request *request, const char *path,
                         const struct pm_signature *signature, struct side *side,
                         struct pm_error *err) {
-    const struct pm_machine *machine = signature->machine;
-    side->store = pm_store_open(path, PM_STORE_READ, err);
-    if (!side->store || !pm_program_open(&side->program, side->store, err))
-        return false;
-    const struct pm_structure *structure = side->program.structure;
-    struct pm_profile *profile = pm_profile_at(&side->program, &request->at, err);
-    struct pm_prediction *prediction = NULL;
-    bool ok = profile && pm_need_machine_blocks(&side->program, profile, machine, path, false, err);
-    if (ok)
-        prediction = pm_predict(structure, profile, machine, &request->predict, err);
-    ok = prediction &&
-         pm_roofline_of(structure, profile, signature, prediction, &side->shown.roofline, err);
-    side->shown.structure = structure;
+    const struct pm_question question = {.at = &request->at,
+                                         .machines = request->on.machines,
+                                         .n_machines = 1,
+                                         .predict = request->predict,
+                                         .without_ends = true};
+    struct pm_answer *answer = pm_subject_open(&side->subject, path, NULL, err)
+                                   ? pm_ask(&side->subject, &question, err)
+                                   : NULL;
+    side->shown.structure = side->subject.program.structure;
     side->shown.name = pm_base_name(path);
+    bool ok = answer && pm_roofline_of(side->shown.structure, answer->profile, signature,
+                                       answer->predictions[0], &side->shown.roofline, err);
     if (ok)
-        side->shown.at = profile->parameters;
-    if (prediction)
-        pm_prediction_free(prediction);
-    if (profile)
-        pm_profile_free(profile);
+        side->shown.at = answer->profile->parameters;
+    pm_answer_free(answer);
     return ok;
 }
 
@@ -76,26 +69,28 @@ static bool roofline(const struct request *request, char *const *paths, size_t n
         print(request, &signature, programs, n);
     for (size_t i = 0; i < n; i++) {
         free(sides[i].shown.roofline.points);
-        pm_program_close(&sides[i].program);
-        pm_store_close(sides[i].store);
+        pm_subject_close(&sides[i].subject);
     }
     pm_signature_free(&signature);
     return ok;
 }
 
-int pm_cmd_roofline(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("which run"),
+    PM_OPTION_SIZE(AT(at)),
+    PM_HEADING("machine"),
+    PM_OPTIONS_ONE_MACHINE(AT(on)),
+    PM_OPTION_TIME(AT(predict)),
+    PM_HEADING("what is shown"),
+    PM_OPTION_MIN_PERCENT(AT(options), "leaves out loops with less of the time (1)"),
+    PM_OPTIONS_DRAWN(AT(options), AT(svg)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    struct pm_drawn_format drawn = {&request.options.format, &request.svg};
-    const struct pm_option options[] = {
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTIONS_MACHINES(&request.on),
-        PM_OPTION_VALUE("time", 0, pm_read_time_model, &request.predict.time),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
-        PM_OPTION_FLAG("wide", 0, &request.options.wide),
-        {0},
-    };
-    struct pm_command_line line = {.command = "roofline", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.options.min_percent = 1;
     int status = pm_read_options(&line, argc, argv);
@@ -108,3 +103,12 @@ int pm_cmd_roofline(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_roofline = {
+    .name = "roofline",
+    .purpose = "loops under a machine's roofs, before and after a change",
+    .usage = "-m MACHINE [OPTION]... STORE [STORE]",
+    .examples = "pmodel roofline heat.pmdb -m sapphire-rapids",
+    .options = options,
+    .run = run,
+};

@@ -31,7 +31,7 @@ static bool place_and_print(const struct request *request, const struct pm_signa
     struct pm_program_parts *parts = pm_alloc(n, sizeof *parts);
     bool ok = pm_stored_parts_open(&request->parts, &stored, err);
     for (size_t m = 0; m < n && ok; m++)
-        ok = pm_stored_parts_on(&request->parts, &stored, &signatures[m], &parts[m], err) &&
+        ok = pm_stored_parts_on(&stored, &signatures[m], &parts[m], err) &&
              pm_convolve(&signatures[m], &parts[m], &convolutions[m], err);
     if (ok)
         print(request, signatures, &stored.shown, convolutions);
@@ -57,20 +57,22 @@ static bool show(const struct request *request, struct pm_error *err) {
     return ok;
 }
 
-int pm_cmd_signature(int argc, char **argv) {
+#define AT(field) offsetof(struct request, field)
+static const struct pm_option options[] = {
+    PM_HEADING("the program"),
+    PM_TEXT("profile", 0, "STORE", AT(parts.store_path), "places the parts of this program"),
+    PM_OPTION_SIZE(AT(parts.at)),
+    PM_FLAG("by-loops", 0, AT(parts.by_models), "loops, also with a profile of basic blocks"),
+    PM_HEADING("what is shown"),
+    PM_OPTION_SET(AT(on)),
+    PM_OPTION_MIN_PERCENT(AT(options), "leaves out parts with less of the references (1)"),
+    PM_OPTIONS_DRAWN(AT(options), AT(svg)),
+    {0},
+};
+
+static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
-    struct pm_drawn_format drawn = {&request.options.format, &request.svg};
-    const struct pm_option options[] = {
-        PM_OPTION_TEXT("profile", 0, &request.parts.store_path),
-        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.parts.at),
-        PM_OPTION_ADD("set", 0, pm_add_setting, &request.on),
-        PM_OPTION_FLAG("by-loops", 0, &request.parts.by_models),
-        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
-        PM_OPTION_VALUE("format", 0, pm_read_drawn_format, &drawn),
-        PM_OPTION_FLAG("wide", 0, &request.options.wide),
-        {0},
-    };
-    struct pm_command_line line = {.command = "signature", .options = options};
+    struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.options.min_percent = 1;
     int status = pm_read_options(&line, argc, argv);
@@ -85,3 +87,12 @@ int pm_cmd_signature(int argc, char **argv) {
     pm_free_machines(&request.on);
     return status;
 }
+
+const struct pm_command pm_command_signature = {
+    .name = "signature",
+    .purpose = "curves of a machine against the working set, and where a program lies on them",
+    .usage = "[OPTION]... MACHINE...",
+    .examples = "pmodel signature sapphire-rapids",
+    .options = options,
+    .run = run,
+};

@@ -61,27 +61,6 @@ static bool is_same_file(const char *a, const char *b) {
            status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
 }
 
-/* What contradicts itself about --time; NULL: nothing. */
-static const char *find_time_contradiction(const struct pm_validate_request *request) {
-    const struct pm_measure_request *run = &request->run.request;
-    if (!request->time)
-        return request->n_repetitions || request->measured
-                   ? "--repeat and --measured are for --time"
-                   : NULL;
-    if (request->hierarchy || request->n_caches || run->blocks.n)
-        return "--time compares seconds: it excludes --hierarchy, --caches and --block";
-    if (run->build)
-        return "--build excludes --time, which is for one build";
-    if (run->copies.events.n_routines)
-        return "--time measures whole runs: it excludes --start-at and --stop-after";
-    if (request->run.on.n_machines == 0)
-        return "--time needs the machine that times are predicted for: -m NAME, which `pmodel "
-               "probe` describes if it is this one";
-    if (request->measured && request->n_repetitions)
-        return "--repeat is for runs, and with --measured there are none";
-    return NULL;
-}
-
 /* Counts are enough to choose what gets a timer. */
 static void ask_for_times(struct pm_validate_request *request) {
     static const double least_percent = 2;
@@ -95,9 +74,10 @@ static void ask_for_times(struct pm_validate_request *request) {
 }
 
 static int check(struct pm_validate_request *request) {
-    const char *contradiction = find_time_contradiction(request);
-    if (contradiction)
-        return pm_usage_error("validate", "%s", contradiction);
+    if (request->time && request->run.on.n_machines == 0)
+        return pm_usage_error("validate", "--time needs the machine that times are predicted for: "
+                                          "-m NAME, which `pmodel probe` describes if it is this "
+                                          "one");
     if (!request->store_path)
         return pm_usage_error("validate", "name the store that has the models with -s NAME.pmdb");
     if (request->run.request.store_path &&
@@ -105,11 +85,6 @@ static int check(struct pm_validate_request *request) {
         return pm_usage_error("validate",
                               "--keep %s is the store with the models, which is only read",
                               request->run.request.store_path);
-    if (request->hierarchy && request->run.on.n_machines)
-        return pm_usage_error("validate", "--hierarchy compares counts and misses, so that it "
-                                          "excludes -m");
-    if (request->counts && !request->hierarchy)
-        return pm_usage_error("validate", "--counts says what --hierarchy counts");
     if (request->time)
         ask_for_times(request);
     if (request->n_caches == 0)
@@ -118,29 +93,37 @@ static int check(struct pm_validate_request *request) {
     return 0;
 }
 
-int pm_validate_read_command_line(struct pm_validate_request *request, int argc, char **argv) {
-    struct pm_report_options *options = &request->options;
-    struct pm_option shared[PM_N_MEASURING_OPTIONS];
-    const struct pm_option own[] = {
-        PM_OPTION_TEXT("store", 's', &request->store_path),
-        PM_OPTION_VALUE("caches", 0, read_caches, request),
-        PM_OPTION_TEXT("keep", 0, &request->run.request.store_path),
-        PM_OPTION_VALUE("min-percent", 0, read_min_percent, request),
-        PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
-        PM_OPTION_FLAG("hierarchy", 0, &request->hierarchy),
-        PM_OPTION_FLAG("time", 0, &request->time),
-        PM_OPTION_VALUE("time-model", 0, pm_read_time_model, &request->predict.time),
-        PM_OPTION_VALUE("repeat", 0, read_repetitions, request),
-        PM_OPTION_TEXT("measured", 0, &request->measured),
-        PM_OPTION_TEXT("counts", 0, &request->counts),
-        {0},
-    };
-    struct pm_command_line line = {.command = "validate",
-                                   .options = own,
-                                   .shared = shared,
-                                   .show = options,
-                                   .ends_at_argument = true};
-    pm_measuring_options(&request->run, shared);
+#define AT(field) offsetof(struct pm_validate_request, field)
+const struct pm_option pm_validate_options[] = {
+    PM_HEADING("what is compared"),
+    PM_TEXT("store", 's', "STORE", AT(store_path), "the store with the models"),
+    PM_READ("caches", 0, "BLOCKS", read_caches, 0, "misses in caches of so many blocks",
+            .repeats = true),
+    PM_FLAG("hierarchy", 0, AT(hierarchy), "which routines the error of the whole lives in",
+            .excludes = "time machine", .because = "counts and misses are compared then"),
+    PM_TEXT("counts", 0, "CLASSES", AT(counts), "what it counts beside misses",
+            .needs = "hierarchy"),
+    PM_FLAG("time", 0, AT(time), "seconds, measured on this machine",
+            .excludes = "caches block build start-at stop-after",
+            .because = "seconds are of whole runs of one build"),
+    PM_READ("time-model", 0, "window|simple|signature", pm_read_time_model, AT(predict.time),
+            "what misses add to the predicted time"),
+    PM_READ("repeat", 0, "K", read_repetitions, 0, "how many processes it measures (5)",
+            .needs = "time", .excludes = "measured", .because = "nothing is run then"),
+    PM_TEXT("measured", 0, "FILE", AT(measured), "times of another machine", .needs = "time"),
+    PM_TEXT("keep", 0, "STORE", AT(run.request.store_path), "keeps the new runs there"),
+    PM_HEADING("what is shown"),
+    PM_READ("min-percent", 0, "P", read_min_percent, 0,
+            "from which share on a loop counts (1; of times 2)"),
+    PM_OPTION_TOP(AT(options), "at most N loops in each table"),
+    PM_OPTIONS_OF("run", pm_measuring_options, AT(run)),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+int pm_validate_read_command_line(const struct pm_command *self,
+                                  struct pm_validate_request *request, int argc, char **argv) {
+    struct pm_command_line line = {.command = self, .request = request};
     int status = pm_read_options(&line, argc, argv);
     request->measured_only = (request->hierarchy || request->measured) && line.n_arguments == 0;
     if (status == 0 && request->measured && line.n_arguments)

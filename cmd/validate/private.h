@@ -21,6 +21,8 @@ struct pm_validate_request {
 };
 
 /* 0, or the exit status after complaining.  Whoever asked frees what REQUEST owns, in any case. */
-int pm_validate_read_command_line(struct pm_validate_request *request, int argc, char **argv);
+extern const struct pm_option pm_validate_options[];
+int pm_validate_read_command_line(const struct pm_command *self,
+                                  struct pm_validate_request *request, int argc, char **argv);
 
 #endif

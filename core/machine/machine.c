@@ -35,10 +35,10 @@ void pm_machine_free(struct pm_machine *machine) {
         free(machine->intervals[i].name);
     for (size_t i = 0; i < machine->n_paths; i++)
         free(machine->paths[i]);
-    char *const owned[] = {
-        machine->name,        machine->path, machine->changes,  machine->title,
-        machine->sources,     machine->isa,  machine->includes, machine->memory.trust.source,
-        machine->trust.source};
+    char *const owned[] = {machine->name,        machine->path,     machine->asked_as,
+                           machine->changes,     machine->title,    machine->sources,
+                           machine->isa,         machine->includes, machine->memory.trust.source,
+                           machine->trust.source};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         free(owned[i]);
     free(machine->levels);

@@ -235,6 +235,7 @@ void pm_free_curve(struct pm_curve *curve); /* what it owns */
 struct pm_machine {
     char *name;     /* file name without .conf; with CHANGES between brackets, if there are any */
     char *path;     /* of the file */
+    char *asked_as; /* what -m found it by; NULL: nobody asked for it by a name */
     char *changes;  /* "L2.size=4MiB, L2.ways=8" by --set; NULL none */
     char *title;    /* "SGI Origin 2000 (R12000, 300 MHz)" */
     char *sources;  /* where the numbers come from */

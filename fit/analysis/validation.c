@@ -168,9 +168,25 @@ static void add_times(const struct comparing *comparing,
     }
 }
 
+/* As add_times, with all models at one end of their intervals. */
+static void add_times_at_end(const struct comparing *comparing,
+                             const struct pm_prediction *const *predictions, enum side side) {
+    for (size_t c = 0; c < comparing->table->n_columns; c++) {
+        const struct pm_validation_column *column = &comparing->table->columns[c];
+        if (column->quantity != PM_QUANTITY_SECONDS)
+            continue;
+        const struct pm_prediction *prediction = predictions[column->machine];
+        for (uint32_t s = 0; s < prediction->n_scopes; s++) {
+            const struct pm_cost_sum *self = &prediction->scopes[s].self;
+            double change = side == LOW ? self->spread.low.cycles : self->spread.high.cycles;
+            add_value(comparing, s, c, side, (self->cycles + change) / prediction->clock_hz);
+        }
+    }
+}
+
 /* The figures at one end of the intervals; NULL: there are none. */
 static void add_end(const struct comparing *comparing, const struct pm_profile *end,
-                    const struct pm_prediction *const *times, enum side side) {
+                    const struct pm_prediction *const *predictions, enum side side) {
     const struct pm_validation_table *table = comparing->table;
     if (!end) {
         for (size_t i = 0; i < table->n_rows; i++)
@@ -182,7 +198,7 @@ static void add_end(const struct comparing *comparing, const struct pm_profile *
     add_counts(comparing, end, blocks, side);
     free(blocks);
     add_misses(comparing, end, side);
-    add_times(comparing, times, side);
+    add_times_at_end(comparing, predictions, side);
 }
 
 /* Where flow conservation or a scaled bin made an end cross the prediction. */
@@ -398,8 +414,8 @@ struct pm_validation_table *pm_validation_table_new(const struct pm_structure *s
     add_misses(&comparing, validation->measured, MEASURED);
     add_times(&comparing, validation->predicted_times, PREDICTED);
     add_times(&comparing, validation->measured_times, MEASURED);
-    add_end(&comparing, validation->low, validation->low_times, LOW);
-    add_end(&comparing, validation->high, validation->high_times, HIGH);
+    add_end(&comparing, validation->low, validation->predicted_times, LOW);
+    add_end(&comparing, validation->high, validation->predicted_times, HIGH);
     put_around_predictions(table);
     free(comparing.row_of_scope);
     sort_rows(table);

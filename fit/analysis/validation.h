@@ -14,11 +14,10 @@ struct pm_validation {
     /* Of these two profiles, on the same machines in the same order. */
     const struct pm_prediction *const *predicted_times, *const *measured_times;
     size_t n_machines;
-    /* Both ends of the intervals that hold what is measured with probability LEVEL, and times of
-       them; NULL: there are none. */
+    /* Both ends of the intervals that hold what is measured with probability LEVEL; times at them
+       are in the predictions (pm_spread).  NULL: there are none. */
     double level;
     const struct pm_profile *low, *high;
-    const struct pm_prediction *const *low_times, *const *high_times;
 };
 
 /* What to compare beside counts: accesses and misses of fully associative LRU caches, for each of

@@ -26,14 +26,18 @@ static bool find_whole_runs(struct pm_program *program, struct pm_error *err) {
     return true;
 }
 
-bool pm_program_open(struct pm_program *program, struct pm_store *store, struct pm_error *err) {
-    *program = (struct pm_program){.store = store};
-    program->structure = pm_store_structure(store, err);
-    if (!program->structure || !pm_store_runs(store, &program->runs, &program->n_runs, err))
+bool pm_program_open_as(struct pm_program *program, struct pm_store *store,
+                        struct pm_structure *structure, struct pm_error *err) {
+    *program = (struct pm_program){.store = store, .structure = structure};
+    if (!structure || !pm_store_runs(store, &program->runs, &program->n_runs, err))
         return false;
     if (program->n_runs == 0)
         return pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
     return find_whole_runs(program, err);
+}
+
+bool pm_program_open(struct pm_program *program, struct pm_store *store, struct pm_error *err) {
+    return pm_program_open_as(program, store, pm_store_structure(store, err), err);
 }
 
 void pm_program_close(struct pm_program *program) {
@@ -61,15 +65,30 @@ static struct pm_profile *measured_profile(const struct pm_program *program,
     return NULL;
 }
 
-struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
-                                 struct pm_error *err) {
-    if (!pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err))
-        return NULL;
-    for (int whole = 1; whole >= 0; whole--)
+const struct pm_parameters *pm_program_run(const struct pm_program *program,
+                                           const struct pm_parameters *at, bool only_whole) {
+    for (int whole = 1; whole >= only_whole; whole--)
         for (size_t i = program->n_runs; i-- > 0;)
             if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
-                return pm_program_interpolate(program,
-                                              measured_profile(program, &program->runs[i], err));
+                return &program->runs[i];
+    return NULL;
+}
+
+struct pm_profile *pm_profile_of_run(const struct pm_program *program,
+                                     const struct pm_parameters *at, struct pm_error *err) {
+    if (!pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err))
+        return NULL;
+    const struct pm_parameters *run = pm_program_run(program, at, false);
+    if (run)
+        return pm_program_interpolate(program, measured_profile(program, run, err));
+    pm_fail(err, "no run of this size (-P) is in the store: measure it with `pmodel run`");
+    return NULL;
+}
+
+struct pm_profile *pm_profile_of_models(struct pm_program *program, const struct pm_parameters *at,
+                                        struct pm_error *err) {
+    if (!pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err))
+        return NULL;
     const struct pm_model_set *models = pm_program_models(program, err);
     if (models)
         return pm_program_interpolate(program,
@@ -83,6 +102,12 @@ struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_par
         pm_fail(err, "this size was not measured and there are no models yet: call `pmodel fit` on "
                      "the store first");
     return NULL;
+}
+
+struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
+                                 struct pm_error *err) {
+    return pm_program_run(program, at, false) ? pm_profile_of_run(program, at, err)
+                                              : pm_profile_of_models(program, at, err);
 }
 
 bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_model_set *models,

@@ -26,12 +26,25 @@ struct pm_program {
 /* Errors: no run yet.  Freed by pm_program_close, also after an error. */
 bool pm_program_open(struct pm_program *program, struct pm_store *store, struct pm_error *err);
 void pm_program_close(struct pm_program *program);
+/* The same, with a STRUCTURE in whose numbers the runs are, and which becomes the program's. */
+bool pm_program_open_as(struct pm_program *program, struct pm_store *store,
+                        struct pm_structure *structure, struct pm_error *err);
 
 /* Owned by the program.  NULL if they cannot be read, or, without a sentence, if there are none. */
 const struct pm_model_set *pm_program_models(struct pm_program *program, struct pm_error *err);
 
-/* Measured at this very size (of several such runs, where AT does not name all parameters, the
-   largest that came to its end, if one did), else from the models; owned by the caller. */
+/* The largest run, of those that came to their end if one did, that has the values of AT; NULL:
+   none.  ONLY_WHOLE: none of those that did not come to their end. */
+const struct pm_parameters *pm_program_run(const struct pm_program *program,
+                                           const struct pm_parameters *at, bool only_whole);
+
+/* The profile of the run that pm_program_run finds, that of the models, or (pm_profile_at) the
+   first of both that there is; owned by the caller.  NULL with a sentence: no such run, no models,
+   a parameter that the runs do not have. */
+struct pm_profile *pm_profile_of_run(const struct pm_program *program,
+                                     const struct pm_parameters *at, struct pm_error *err);
+struct pm_profile *pm_profile_of_models(struct pm_program *program, const struct pm_parameters *at,
+                                        struct pm_error *err);
 struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
                                  struct pm_error *err);
 

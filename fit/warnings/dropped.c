@@ -17,17 +17,17 @@ bool pm_is_of_unlike_builds(const struct pm_structure *structure) {
 }
 
 /* Of a measured profile, or of the fitted ones where it is largest. */
-static struct pm_left_out left_out_of(const struct pm_answer *answer) {
-    if (pm_is_of_models(answer))
-        return (struct pm_left_out){answer->models->accesses_left_out,
-                                    answer->models->first_touches_left_out};
-    return answer->profile ? pm_profile_left_out(answer->profile) : (struct pm_left_out){0};
+static struct pm_left_out left_out_of(const struct pm_origin *origin) {
+    if (pm_is_of_models(origin))
+        return (struct pm_left_out){origin->models->accesses_left_out,
+                                    origin->models->first_touches_left_out};
+    return origin->profile ? pm_profile_left_out(origin->profile) : (struct pm_left_out){0};
 }
 
-void pm_warn_of_dropped(const struct pm_answer *answer, struct pm_warnings *warnings) {
-    struct pm_left_out out = left_out_of(answer);
+void pm_warn_of_dropped(const struct pm_origin *origin, struct pm_warnings *warnings) {
+    struct pm_left_out out = left_out_of(origin);
     const char *where =
-        pm_is_of_models(answer) ? "of the measured size where it is most" : "of this run";
+        pm_is_of_models(origin) ? "of the measured size where it is most" : "of this run";
     if (out.accesses > pm_heuristics.dropped_share ||
         out.first_touches > pm_heuristics.dropped_share)
         pm_warning_add(warnings, PM_WARNING_DROPPED, fmax(out.accesses, out.first_touches),
@@ -35,7 +35,7 @@ void pm_warn_of_dropped(const struct pm_answer *answer, struct pm_warnings *warn
                        "figure, because the builds of other sizes have no such code or data; "
                        "at least as many of the misses are missing.",
                        100 * out.accesses, 100 * out.first_touches, where);
-    else if (isnan(out.accesses) && pm_is_of_unlike_builds(answer->structure))
+    else if (isnan(out.accesses) && pm_is_of_unlike_builds(origin->structure))
         pm_warning_add(warnings, PM_WARNING_DROPPED, NAN,
                        "an unknown share of accesses and misses is in no figure, because code "
                        "differs between builds and was measured by an earlier pmodel, which did "

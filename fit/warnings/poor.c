@@ -13,10 +13,10 @@ static const char advice[] = "`pmodel fit --flagged` lists them, and what to do"
 
 /* Values of the basis functions at the size of ANSWER; NULL if they have none. Owned by the caller.
  */
-static double *basis_at(const struct pm_answer *answer) {
-    const struct pm_model_set *models = answer->models;
+static double *basis_at(const struct pm_origin *origin) {
+    const struct pm_model_set *models = origin->models;
     const struct pm_parameters *at =
-        answer->profile ? &answer->profile->parameters : &models->runs[pm_largest_run(models)];
+        origin->profile ? &origin->profile->parameters : &models->runs[pm_largest_run(models)];
     double *basis = pm_alloc(models->basis->n + 1, sizeof *basis);
     if (pm_basis_evaluate(models->basis, at, basis, NULL))
         return basis;
@@ -41,11 +41,11 @@ static double value_of(struct mean mean) {
     return mean.weight > 0 ? mean.weighted / mean.weight : NAN;
 }
 
-static double error_of_instructions(const struct pm_answer *answer, const double *basis) {
-    const struct pm_structure *structure = answer->structure;
+static double error_of_instructions(const struct pm_origin *origin, const double *basis) {
+    const struct pm_structure *structure = origin->structure;
     struct mean mean = {0};
-    for (size_t e = 0; e < structure->n_edges && e < answer->models->n_edges; e++) {
-        const struct pm_model *model = &answer->models->edges[e];
+    for (size_t e = 0; e < structure->n_edges && e < origin->models->n_edges; e++) {
+        const struct pm_model *model = &origin->models->edges[e];
         if (structure->edges[e].to < structure->n_blocks)
             add_error(&mean, model,
                       pm_model_value(model, basis) *
@@ -62,9 +62,9 @@ static double least_capacity(uint64_t block_bytes) {
                                             : pm_heuristics.judged_lines;
 }
 
-static double error_of_misses(const struct pm_answer *answer, const double *basis,
+static double error_of_misses(const struct pm_origin *origin, const double *basis,
                               uint64_t block_bytes) {
-    const struct pm_model_set *models = answer->models;
+    const struct pm_model_set *models = origin->models;
     struct mean mean = {0};
     for (size_t h = 0; h < models->n_histograms; h++) {
         const struct pm_histogram_model *histogram = &models->histograms[h];
@@ -93,9 +93,9 @@ static uint64_t next_block_size(const struct pm_model_set *models, uint64_t bloc
 
 /* ---- warnings -------------------------------------------------------------------------------- */
 
-void pm_warn_of_counts(const struct pm_answer *answer, struct pm_warnings *warnings) {
-    double *basis = pm_is_of_models(answer) ? basis_at(answer) : NULL;
-    double error = basis ? error_of_instructions(answer, basis) : NAN;
+void pm_warn_of_counts(const struct pm_origin *origin, struct pm_warnings *warnings) {
+    double *basis = pm_is_of_models(origin) ? basis_at(origin) : NULL;
+    double error = basis ? error_of_instructions(origin, basis) : NAN;
     if (error >= pm_heuristics.flagged_error)
         pm_warning_add(warnings, PM_WARNING_POOR_MODELS, error,
                        "the models of executed instructions are poor: of each measured size, "
@@ -104,15 +104,15 @@ void pm_warn_of_counts(const struct pm_answer *answer, struct pm_warnings *warni
     free(basis);
 }
 
-void pm_warn_of_misses(const struct pm_answer *answer, const uint64_t *block_bytes, size_t n,
+void pm_warn_of_misses(const struct pm_origin *origin, const uint64_t *block_bytes, size_t n,
                        struct pm_warnings *warnings) {
-    double *basis = pm_is_of_models(answer) ? basis_at(answer) : NULL, worst = NAN;
+    double *basis = pm_is_of_models(origin) ? basis_at(origin) : NULL, worst = NAN;
     uint64_t bytes = 0, worst_bytes = 0;
     for (size_t i = 0; basis && (!block_bytes || i < n); i++) {
-        bytes = block_bytes ? block_bytes[i] : next_block_size(answer->models, bytes);
+        bytes = block_bytes ? block_bytes[i] : next_block_size(origin->models, bytes);
         if (bytes == 0)
             break;
-        double error = error_of_misses(answer, basis, bytes);
+        double error = error_of_misses(origin, basis, bytes);
         if (isnan(worst) || error > worst) {
             worst = error;
             worst_bytes = bytes;
@@ -126,16 +126,16 @@ void pm_warn_of_misses(const struct pm_answer *answer, const uint64_t *block_byt
     free(basis);
 }
 
-void pm_warn_of_time(const struct pm_answer *answer, const struct pm_prediction *prediction,
+void pm_warn_of_time(const struct pm_origin *origin, const struct pm_prediction *prediction,
                      const struct pm_machine *machine, struct pm_warnings *warnings) {
-    double *basis = pm_is_of_models(answer) ? basis_at(answer) : NULL;
+    double *basis = pm_is_of_models(origin) ? basis_at(origin) : NULL;
     if (!basis)
         return;
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
-    struct mean mean = {total->schedule_cycles * fmax(error_of_instructions(answer, basis), 0),
+    struct mean mean = {total->schedule_cycles * fmax(error_of_instructions(origin, basis), 0),
                         total->schedule_cycles};
     for (size_t l = 0; !prediction->without_memory && l < machine->n_levels; l++) {
-        double error = error_of_misses(answer, basis, machine->levels[l].block_bytes);
+        double error = error_of_misses(origin, basis, machine->levels[l].block_bytes);
         mean.weighted += isnan(error) ? 0 : error * total->level_cycles[l];
         mean.weight += total->level_cycles[l];
     }

@@ -23,13 +23,13 @@ static bool is_all_equal(const struct pm_model_set *models) {
     return n_counted > 0;
 }
 
-static void warn_of_equal_counts(const struct pm_answer *answer, const char *parameters,
+static void warn_of_equal_counts(const struct pm_origin *origin, const char *parameters,
                                  struct pm_warnings *warnings) {
-    if (is_all_equal(answer->models))
+    if (is_all_equal(origin->models))
         pm_warning_add(warnings, PM_WARNING_EQUAL_COUNTS, NAN,
                        "nothing that is executed differs between the %zu runs, so the program does "
                        "not seem to take %s, and the models say nothing of other sizes.",
-                       answer->models->n_runs, parameters);
+                       origin->models->n_runs, parameters);
 }
 
 /* ---- few sizes ------------------------------------------------------------------------------- */
@@ -47,12 +47,12 @@ static size_t n_values(const struct pm_model_set *models, const char *name) {
     return n;
 }
 
-static void warn_of_few_sizes(const struct pm_answer *answer, const char *const *names, size_t n,
+static void warn_of_few_sizes(const struct pm_origin *origin, const char *const *names, size_t n,
                               struct pm_warnings *warnings) {
     size_t enough =
         n == 1 ? (size_t)pm_heuristics.enough_sizes : (size_t)pm_heuristics.enough_values;
     for (size_t i = 0; i < n; i++) {
-        size_t values = n_values(answer->models, names[i]);
+        size_t values = n_values(origin->models, names[i]);
         if (values < enough)
             pm_warning_add(warnings, PM_WARNING_FEW_SIZES, NAN,
                            "models are made of %zu values of %s, too few to check them, and their "
@@ -63,12 +63,12 @@ static void warn_of_few_sizes(const struct pm_answer *answer, const char *const 
 
 /* ---- below the measured sizes ---------------------------------------------------------------- */
 
-static void warn_of_smaller_size(const struct pm_answer *answer, const char *const *names, size_t n,
+static void warn_of_smaller_size(const struct pm_origin *origin, const char *const *names, size_t n,
                                  struct pm_warnings *warnings) {
-    for (size_t i = 0; answer->profile && i < n; i++) {
+    for (size_t i = 0; origin->profile && i < n; i++) {
         double value, low;
-        if (pm_parameters_get(&answer->profile->parameters, names[i], &value) &&
-            pm_parameters_get(&answer->models->low, names[i], &low) && value < low)
+        if (pm_parameters_get(&origin->profile->parameters, names[i], &value) &&
+            pm_parameters_get(&origin->models->low, names[i], &low) && value < low)
             pm_warning_add(warnings, PM_WARNING_BELOW_MEASURED, NAN,
                            "%s=%g is below the smallest measured value, %g: what matters at small "
                            "sizes only is not in the models.",
@@ -78,12 +78,12 @@ static void warn_of_smaller_size(const struct pm_answer *answer, const char *con
 
 /* ---- far beyond them ------------------------------------------------------------------------- */
 
-static void warn_of_far_size(const struct pm_answer *answer, const char *const *names, size_t n,
+static void warn_of_far_size(const struct pm_origin *origin, const char *const *names, size_t n,
                              struct pm_warnings *warnings) {
-    for (size_t i = 0; answer->profile && i < n; i++) {
+    for (size_t i = 0; origin->profile && i < n; i++) {
         double value, high;
-        if (pm_parameters_get(&answer->profile->parameters, names[i], &value) &&
-            pm_parameters_get(&answer->models->high, names[i], &high) &&
+        if (pm_parameters_get(&origin->profile->parameters, names[i], &value) &&
+            pm_parameters_get(&origin->models->high, names[i], &high) &&
             value > pm_heuristics.shape_range * high)
             pm_warning_add(warnings, PM_WARNING_FAR, NAN,
                            "%s=%g is %.3g times the largest measured value: models were made to "
@@ -95,15 +95,15 @@ static void warn_of_far_size(const struct pm_answer *answer, const char *const *
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-void pm_warn_of_sizes(const struct pm_answer *answer, struct pm_warnings *warnings) {
+void pm_warn_of_sizes(const struct pm_origin *origin, struct pm_warnings *warnings) {
     const char *names[PM_MAX_PARAMETERS];
-    size_t n = pm_model_set_parameters(answer->models, names);
+    size_t n = pm_model_set_parameters(origin->models, names);
     char *text = pm_strdup("");
     for (size_t i = 0; i < n; i++)
         pm_append(&text, "%s%s", i ? ", " : "", names[i]);
-    warn_of_equal_counts(answer, text, warnings);
-    warn_of_few_sizes(answer, names, n, warnings);
-    warn_of_smaller_size(answer, names, n, warnings);
-    warn_of_far_size(answer, names, n, warnings);
+    warn_of_equal_counts(origin, text, warnings);
+    warn_of_few_sizes(origin, names, n, warnings);
+    warn_of_smaller_size(origin, names, n, warnings);
+    warn_of_far_size(origin, names, n, warnings);
     free(text);
 }

@@ -3,27 +3,27 @@
 
 #include "fit/warnings/private.h"
 
-bool pm_is_of_models(const struct pm_answer *answer) {
-    return answer->models && !(answer->profile && !answer->profile->predicted);
+bool pm_is_of_models(const struct pm_origin *origin) {
+    return origin->models && !(origin->profile && !origin->profile->predicted);
 }
 
 /* Of a run that is shown, or that the models were made from. */
-static void warn_of_cut_off(const struct pm_answer *answer, struct pm_warnings *warnings) {
-    if (answer->profile && answer->profile->cut_off)
+static void warn_of_cut_off(const struct pm_origin *origin, struct pm_warnings *warnings) {
+    if (origin->profile && origin->profile->cut_off)
         pm_warning_add(warnings, PM_WARNING_CUT_OFF, NAN,
                        "this run did not come to its end (it %s): all figures are of what it did "
                        "until then.",
-                       answer->profile->cut_off);
-    if (pm_is_of_models(answer) && answer->models->n_cut_off)
+                       origin->profile->cut_off);
+    if (pm_is_of_models(origin) && origin->models->n_cut_off)
         pm_warning_add(warnings, PM_WARNING_CUT_OFF, NAN,
                        "%zu of the runs that the models were made from did not come to their end: "
                        "what they lack, the predictions lack as well.",
-                       answer->models->n_cut_off);
+                       origin->models->n_cut_off);
 }
 
-void pm_warn(const struct pm_answer *answer, struct pm_warnings *warnings) {
-    warn_of_cut_off(answer, warnings);
-    pm_warn_of_dropped(answer, warnings);
-    if (pm_is_of_models(answer))
-        pm_warn_of_sizes(answer, warnings);
+void pm_warn(const struct pm_origin *origin, struct pm_warnings *warnings) {
+    warn_of_cut_off(origin, warnings);
+    pm_warn_of_dropped(origin, warnings);
+    if (pm_is_of_models(origin))
+        pm_warn_of_sizes(origin, warnings);
 }

@@ -12,30 +12,30 @@
 #include "core/warnings.h"
 
 /* What an answer is made of. */
-struct pm_answer {
+struct pm_origin {
     const struct pm_structure *structure;
     const struct pm_model_set *models; /* NULL: there are none */
-    const struct pm_profile *profile;  /* at the size of the answer; NULL: it is of no one size, and
+    const struct pm_profile *profile;  /* at the size of the origin; NULL: it is of no one size, and
                                           is judged at the largest measured one */
 };
 
 /* Does STRUCTURE have code or data that some builds have not, and of which nothing is known? */
 bool pm_is_of_unlike_builds(const struct pm_structure *structure);
 
-/* Adds what is wrong with any figure of ANSWER; of models, nothing if its profile was measured. */
-void pm_warn(const struct pm_answer *answer, struct pm_warnings *warnings);
+/* Adds what is wrong with any figure of ORIGIN; of models, nothing if its profile was measured. */
+void pm_warn(const struct pm_origin *origin, struct pm_warnings *warnings);
 
 /* ---- poor models (poor.c): off by the heuristic flagged_error or more on average ----------
  */
 
 /* Those of executed instructions. */
-void pm_warn_of_counts(const struct pm_answer *answer, struct pm_warnings *warnings);
+void pm_warn_of_counts(const struct pm_origin *origin, struct pm_warnings *warnings);
 /* Those of misses in blocks of N sizes; BLOCK_BYTES NULL: in all that there are models of. */
-void pm_warn_of_misses(const struct pm_answer *answer, const uint64_t *block_bytes, size_t n,
+void pm_warn_of_misses(const struct pm_origin *origin, const uint64_t *block_bytes, size_t n,
                        struct pm_warnings *warnings);
 /* Those of what makes up the time of PREDICTION, which was made of the answer's profile: of
    instructions by the cycles without misses, of misses by those that they cost. */
-void pm_warn_of_time(const struct pm_answer *answer, const struct pm_prediction *prediction,
+void pm_warn_of_time(const struct pm_origin *origin, const struct pm_prediction *prediction,
                      const struct pm_machine *machine, struct pm_warnings *warnings);
 
 /* ---- other code (outside.c) ------------------------------------------------------------------ */

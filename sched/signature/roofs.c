@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/analysis/analysis.h"
 #include "sched/signature/private.h"
 
 /* ---- the machine ----------------------------------------------------------------------------- */
@@ -83,20 +84,26 @@ bool pm_roofline_of(const struct pm_structure *structure, const struct pm_profil
     *roofline = (struct pm_roofline){0};
     pm_frequencies_make(structure, profile->edge_counts, &frequencies);
     double *flops = pm_flops_of_scopes(&frequencies);
+    struct pm_roofline_point *rows = pm_alloc(structure->n_scopes, sizeof *rows);
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         const struct pm_cost_sum *self = &prediction->scopes[s].self;
-        struct pm_roofline_point point = {
-            .scope = s, .flops = flops[s], .seconds = self->cycles / machine->clock_hz};
-        if (!(point.flops > 0) || !(point.seconds > 0))
-            continue;
-        point.bytes[0] = bytes_accessed(&frequencies, s);
+        struct pm_roofline_point *row = &rows[pm_row_scope(structure, s)];
+        row->flops += flops[s];
+        row->seconds += self->cycles;
+        row->bytes[0] += bytes_accessed(&frequencies, s);
         for (size_t l = 0; l < signature->n_caches; l++) {
             double back = self->level_write_backs[l];
             double lines = self->level_misses[l] + (isnan(back) ? 0 : back);
-            point.bytes[l + 1] = lines * (double)machine->levels[l].block_bytes;
+            row->bytes[l + 1] += lines * (double)machine->levels[l].block_bytes;
         }
-        *PM_PUSH(roofline, points) = point;
     }
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        rows[s].scope = s;
+        rows[s].seconds /= machine->clock_hz;
+        if (rows[s].flops > 0 && rows[s].seconds > 0)
+            *PM_PUSH(roofline, points) = rows[s];
+    }
+    free(rows);
     free(flops);
     pm_frequencies_free(&frequencies);
     if (roofline->n_points == 0)

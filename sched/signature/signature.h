@@ -177,12 +177,12 @@ void pm_roofs_free(struct pm_roofs *roofs);
 
 /* A loop, or a routine's own code, under the roofs. */
 struct pm_roofline_point {
-    uint32_t scope;
+    uint32_t scope; /* of a report's row: what is folded into it is added up (pm_row_scope) */
     double flops, seconds;
     double bytes[PM_MAX_LEVELS + 1]; /* that each roof's level moves towards the core */
 };
 struct pm_roofline {
-    PM_ARRAY(struct pm_roofline_point, points); /* scopes with flops, the slowest first */
+    PM_ARRAY(struct pm_roofline_point, points); /* rows with flops, the slowest first */
 };
 /* PREDICTION is of the profile's size on the signature's machine. */
 bool pm_roofline_of(const struct pm_structure *structure, const struct pm_profile *profile,

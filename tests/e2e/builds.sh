@@ -178,7 +178,7 @@ expect "interval ends of a validated size are without what its build does not ha
     "$(jq '.sizes[0].comparisons[] | select(.quantity == "accesses") |
         .predicted == .measured and .low == .high and .high == .measured' part.json)"
 
-expect_error "--build has no times" 2 'excludes --time' \
+expect_error "--build has no times" 2 'time and --build exclude each other' \
     pmodel run -o x.pmdb -P N=32 --time --build "$build" -- ./fixed
 expect_error "--build has no carriers" 2 'exclude each other' \
     pmodel run -o x.pmdb -P N=32 --carry --build "$build" -- ./fixed

@@ -258,5 +258,5 @@ check "the report tells what of the blocks is not used" sh -c 'pmodel report -m 
 
 expect_error "--bytes without accesses" 2 'exclude each other' \
     pmodel run --bytes --no-memory -o no.pmdb -- ./shares-plain
-expect_error "--bytes for an event handler" 2 'excludes' \
+expect_error "--bytes for an event handler" 2 'handler and --bytes exclude each other' \
     pmodel run --bytes --handler ./shares-plain -- ./shares-plain

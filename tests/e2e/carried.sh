@@ -92,9 +92,9 @@ expect_error "a machine whose blocks were not measured" 2 'pmodel run -o carried
     pmodel report --carried -m r12000 carried.pmdb
 expect_error "--carry without accesses" 2 "exclude each other" \
     pmodel run --carry --no-memory -o no.pmdb -- ./adi
-expect_error "--carry of a sample" 2 "excludes --sample" \
+expect_error "--carry of a sample" 2 "sample and --carry exclude each other" \
     pmodel run --carry --sample 1/8 -o no.pmdb -- ./adi
-expect_error "patterns by thread" 2 "excludes --threads" \
+expect_error "patterns by thread" 2 "threads needs --histograms" \
     pmodel export --carried --threads -s carried.pmdb
 
 # With --shared the stream of all threads has its histograms beside.

@@ -150,6 +150,6 @@ pmodel communication exchange.mpich.pmdb -P p=4,N=3 --trace 2 --format json >tra
 check "--trace has loops" jq -e '[.threads[0].trace[] | select(.times == 3)] | length > 0' trace.json
 check "as many events as they say" jq -e 'def n: if .times then .times * ([.body[] | n] | add) else 1 end; .threads[0].events == ([.threads[0].trace[] | n] | add)' trace.json
 expect_error "a rank that is not there" 2 'no rank 9' pmodel communication exchange.mpich.pmdb -P p=4,N=3 --trace 9
-expect_error "two reports at once" 2 'three' pmodel communication exchange.mpich.pmdb --matrix --trace 0
+expect_error "two reports at once" 2 'matrix and --trace exclude each other' pmodel communication exchange.mpich.pmdb --matrix --trace 0
 check "--no-communication" pmodel run -q --no-memory --no-communication -o none.pmdb -- mpirun.mpich -np 2 ./exchange.mpich
 expect_error "traces nothing" 2 'no communication was traced' pmodel communication none.pmdb

@@ -86,7 +86,7 @@ expect_error "no such routine to dump" 2 'no routine is called "nets"' pmodel lo
 expect_error "no such routine to draw" 2 'no routine is called "nets"' pmodel loops --svg nets dumped
 expect_error "one routine is drawn, not several" 2 '[0-9]+ routines are called "\*"' pmodel loops --svg '*' dumped
 expect_error "what was refused cannot be drawn" 2 'no control flow of "_start"' pmodel loops --svg _start dumped
-expect_error "dump and drawing exclude each other" 2 'give one of them' pmodel loops --svg nest --dump cfg dumped
+expect_error "dump and drawing exclude each other" 2 'dump and --svg exclude each other' pmodel loops --svg nest --dump cfg dumped
 mkdir no_dot
 expect_error "Graphviz is missing" 2 'install it' env PATH="$PWD/no_dot" "$BUILD/bin/pmodel" loops --svg nest dumped
 

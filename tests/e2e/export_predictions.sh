@@ -54,9 +54,9 @@ check "each call path has a quantity at a size once" bash -c '
 expect_error "no machine" 2 'one machine' pmodel export --callgrind -s heat.pmdb
 expect_error "two machines" 2 'one machine' write --folded -m itanium2
 expect_error "a figure that there is not" 2 'there are Cycles, Instructions, L1m' write --folded --of time
-expect_error "a figure of another format" 2 'is for --folded' write --callgrind --of Cycles
-expect_error "options of histograms" 2 'of what was measured' write --callgrind --threads
-expect_error "a machine for histograms" 2 'are for --callgrind' write --histograms
+expect_error "a figure of another format" 2 '\-\-of needs --folded' write --callgrind --of Cycles
+expect_error "options of histograms" 2 'threads needs --histograms' write --callgrind --threads
+expect_error "a machine for histograms" 2 '-m is for --callgrind' write --histograms
 expect_error "a machine whose blocks were not measured" 2 'block' pmodel export --callgrind -s heat.pmdb -m itanium2
 check "nothing is left where the export failed" bash -c '
     ! pmodel export --folded --of time -s heat.pmdb -m r12000 -o none 2>none.err && [ ! -e none ] && [ ! -e none.part ]'

@@ -1,14 +1,22 @@
-# What a newcomer asks first: --help fits a screen and has an example, `pmodel help WORD`, completion in
+# What a newcomer asks first: --help has each option in 80 columns, and an example, `pmodel help WORD`, completion in
 # bash, and what `pmodel doctor` says of a system that lacks something.
 . "$TOP/tests/lib.sh"
 
 for command in $(pmodel help --list | grep -vx help); do
     pmodel "$command" --help >help 2>errors
-    lines=$(wc -l <help)
-    if [ "$lines" -gt 24 ] || ! grep -q '^example: ' help || ! grep -q '^usage: pmodel ' help; then
-        fail "$command --help is one screen with an example" "it has $lines lines"
+    if [ "$(grep -v ^example: help | wc -L)" -gt 80 ] || ! grep -q '^example: ' help ||
+        ! grep -q '^usage: pmodel ' help; then
+        fail "$command --help has usage and example, in 80 columns" "$(grep -E '.{81}' help)"
     else
-        pass "$command --help is one screen with an example"
+        pass "$command --help has usage and example, in 80 columns"
+    fi
+    for option in $(pmodel help --list "$command"); do
+        [ "$option" = --help ] || grep -qE -e "(^| )$option(,| |\$)" help || echo "$option"
+    done >missing
+    if [ -s missing ]; then
+        fail "$command --help has all its options" "$(head -n 1 missing)"
+    else
+        pass "$command --help has all its options"
     fi
     if [ -e "$TOP/docs/pmodel-$command.md" ]; then
         pass "$command has a manual page"
@@ -16,6 +24,7 @@ for command in $(pmodel help --list | grep -vx help); do
         fail "$command has a manual page" "docs/pmodel-$command.md is missing"
     fi
 done
+check "the pages have the options that the commands have" "$TOP/tests/pages"
 check "an example names no option that there is not" bash -c '
     for command in $(pmodel help --list | grep -vx help); do
         pmodel "$command" --help | sed -n -e "s/^example: pmodel //" -e "s/ -- .*//" -e "s/#.*//p" |
@@ -47,17 +56,23 @@ check "an option is explained" sh -c 'pmodel help carry | grep -q "pmodel run "'
 check "a command is" sh -c 'pmodel help fit | grep -q "^usage: pmodel fit"'
 expect_error "a word that there is not" 2 'did you mean reuse distance' pmodel help 'reuse distanse'
 
-# Every command that docs/wishes.md names has the options that it names.
-grep -o '`pmodel [a-z]* [^`]*`' "$TOP/docs/wishes.md" | tr -d '`' | while read -r _ command words; do
-    for option in $(printf '%s\n' "$words" | grep -oE -e '--[a-z-]+'); do
-        pmodel help --list "$command" | grep -qx -e "$option" || echo "$command $option"
-    done
-done >missing
-if [ -s missing ]; then
-    fail "the commands of docs/wishes.md exist" "$(head -n 1 missing)"
-else
-    pass "the commands of docs/wishes.md exist"
-fi
+# Every command that a document names, in `code` or in a line of its own, has the options that it names.
+documents=(README.md docs/{manual,wishes,tutorial,mistakes,reading-a-report,parallel-programs}.md)
+for document in "${documents[@]}"; do
+    { grep -oE '`pmodel [a-z]+ [^`]*`' "$TOP/$document" | tr -d '`'
+        grep -E '^(    )?(\$ )?pmodel ' "$TOP/$document" | sed -E 's/^ *(\$ )?//; s/  #.*//'; } |
+        sed 's/ -- .*//' | while read -r _ command words; do
+        pmodel help --list "$command" >options || echo "$command"
+        for option in $(printf '%s\n' "$words" | grep -oE -e '(^| )--[a-z-]+'); do
+            grep -qx -e "$option" options || echo "$command $option"
+        done
+    done >missing
+    if [ -s missing ]; then
+        fail "the commands of $document exist" "$(head -n 1 missing)"
+    else
+        pass "the commands of $document exist"
+    fi
+done
 
 # ---- completion ----------------------------------------------------------------------------------
 
@@ -69,11 +84,12 @@ complete_words() { # WORD... : what bash offers for the last one
         echo "${COMPREPLY[*]}"' completion "$@"
 }
 is "commands are completed" 'report' complete_words pmodel repo
-is "options are" '--fields --filter --fits' complete_words pmodel report --fi
+is "options are" '--fits --fields --filter' complete_words pmodel report --fi
 is "options of run are those of plan" '--second-core' complete_words pmodel plan --sec
 is "machines are" 'r12000' complete_words pmodel report -m r12
 is "stores are" 'a.pmdb' complete_words pmodel report ''
 is "formats are" 'json' complete_words pmodel report --format js
+is "other values are" 'pessimistic' complete_words pmodel report --deps p
 
 # ---- doctor --------------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ pmodel validate --hierarchy -s parts.pmdb --counts fp_mult --caches 64 >table.tx
 check "the table names it" bash -c 'grep -q "exact *wild" table.txt && grep -q "where the error lives" table.txt'
 check "CSV has a line for the whole and each routine" bash -c \
     '[ "$(pmodel validate --hierarchy -s parts.pmdb --counts fp_mult --caches 64 --format csv | grep -c ",fp_mult,")" = "$(jq ".comparisons[0].quantities[0].routines | length + 1" run.json)" ]'
-expect_error "machines are another comparison" 2 'excludes -m' pmodel validate --hierarchy -m r12000 -s parts.pmdb
-expect_error "--counts belongs to it" 2 'says what --hierarchy counts' pmodel validate --counts fp_add -s parts.pmdb -P N=96 -- ./parts '{N}'
+expect_error "machines are another comparison" 2 'hierarchy and -m exclude each other' pmodel validate --hierarchy -m r12000 -s parts.pmdb
+expect_error "--counts belongs to it" 2 'counts needs --hierarchy' pmodel validate --counts fp_add -s parts.pmdb -P N=96 -- ./parts '{N}'
 expect_error "a class that there is not" 2 'no instruction class' pmodel validate --hierarchy --counts fp_ad -s parts.pmdb
 expect_error "without it a command is needed" 2 '.' pmodel validate -s parts.pmdb

@@ -118,7 +118,7 @@ printf 'synchron*  # a pattern\nabsent\n' >names
 check "a file of which one name is called" pmodel run -q --no-memory --interval ./names -o x.pmdb -- ./steps
 expect_error "builds have other calls" 2 "build excludes --interval" \
     pmodel run -q --build true --interval synchronise -o y.pmdb -- ./steps
-expect_error "no reuse distances to attribute" 2 "interval-memory needs reuse distances" \
+expect_error "no reuse distances to attribute" 2 "interval-memory and --(no-memory|sample|shared) exclude each other" \
     pmodel run -q --no-memory --interval synchronise --interval-memory -o y.pmdb -- ./steps
 expect_error "export: a run without intervals" 2 "has no intervals" sh -c \
     "pmodel run -q --no-memory -o z.pmdb -- ./steps && pmodel export --intervals -s z.pmdb"

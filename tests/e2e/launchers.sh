@@ -141,7 +141,7 @@ for shipped in "$BUILD"/share/pmodel/launchers/*.conf; do
     expect_error "$(basename "$shipped") is read" 2 'ended with status' \
         env PATH="$BUILD/bin:$PWD/only" pmodel run -q --launcher ./shipped.conf -o none.pmdb -P N=1 -- ./sums '{N}'
 done
-expect_error "runs with timers need the machine for themselves" 2 'exclude --time' \
+expect_error "runs with timers need the machine for themselves" 2 'time and -j exclude each other' \
     pmodel run -j 2 --time -o none.pmdb -P N=1 -- ./sums '{N}'
 check "none of these leaves anything" test ! -e none.pmdb -a ! -e none.pmdb.jobs
 

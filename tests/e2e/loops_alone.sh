@@ -40,8 +40,8 @@ check "CSV has a line for each loop" sh -c '[ "$(pmodel loops --time --format cs
 check "the same code is found in a copy without symbols" sh -c 'strip -o stripped loops &&
     pmodel loops --time --format json ./stripped | jq -e --arg hash "$(jq -r ".loops[0].hash" one.json)" \
         "[.loops[].hash] | index(\$hash) != null"'
-expect_error "--time is a table of its own" 2 'without --groups' pmodel loops --time --groups ./loops
-expect_error "--time and --mix are two tables" 2 'give one of them' pmodel loops --time --mix ./loops
+expect_error "--time is a table of its own" 2 'time and --groups exclude each other' pmodel loops --time --groups ./loops
+expect_error "--time and --mix are two tables" 2 'mix and --time exclude each other' pmodel loops --time --mix ./loops
 if command -v aarch64-linux-gnu-gcc-12 >/dev/null; then
     check "a program for AArch64 builds" aarch64-linux-gnu-gcc-12 -O2 -o foreign loops.c
     expect_error "loops of another processor do not run here" 2 'x86-64 only' pmodel loops --time ./foreign

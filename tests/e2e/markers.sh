@@ -91,7 +91,7 @@ echo work >leave_out
 expect_error "a routine that is left out cannot switch" 2 "cannot all be told" \
     pmodel instrument -o x --start-at work --exclude leave_out ./part
 check "and nothing is written" test ! -e x
-expect_error "times are of whole runs" 2 "excludes --start-at" \
+expect_error "times are of whole runs" 2 "time and --start-at exclude each other" \
     pmodel run -o x.pmdb --time --start-at work -- ./part
 
 # Markers in the source.

@@ -141,5 +141,5 @@ done
 expect_error "a routine that there is not" 2 'no routine is called absent' pmodel model ops.pmdb --routine absent
 expect_error "an interval that there is not" 2 'absent: no routine is called so' pmodel model ops.pmdb --interval absent
 expect_error "a parameter that there is not" 2 'no parameter M' pmodel model ops.pmdb -P M=3
-expect_error "edges have no classes" 2 'excludes' pmodel model ops.pmdb --edges --classes fp_add
+expect_error "edges have no classes" 2 'edges and --classes exclude each other' pmodel model ops.pmdb --edges --classes fp_add
 expect_error "no store" 2 'give one store' pmodel model

@@ -103,11 +103,11 @@ expect_error "a store without a profile" 2 'has no profile of basic blocks: `pmo
 )"
 expect_error "a size that was not run" 2 'no run with N=7' pmodel profile -P N=7 loops.pmdb
 expect_error "no store" 2 'no such store' pmodel profile nothing.pmdb
-expect_error "two tables at once" 2 'give one of them' pmodel profile --mix --strides loops.pmdb
+expect_error "two tables at once" 2 '\-\-strides and --mix exclude each other' pmodel profile --mix --strides loops.pmdb
 machine_of_caches none.conf
 expect_error "a machine without caches" 2 'no caches to simulate|cache' pmodel run -o x.pmdb --profile --simulate ./none.conf -- ./loops
 expect_error "a machine twice" 2 'small twice' pmodel run -o x.pmdb --profile --simulate ./small.conf,./small.conf -- ./loops
-expect_error "caches to simulate without a profile" 2 'need --profile' pmodel run -o x.pmdb --simulate ./small.conf -- ./loops
+expect_error "caches to simulate without a profile" 2 'simulate needs --profile' pmodel run -o x.pmdb --simulate ./small.conf -- ./loops
 expect_error "a window of none" 2 'stride-window' pmodel run -o x.pmdb --profile --stride-window 0 -- ./loops
 expect_error "a window of too many" 2 'up to 4096' pmodel run -o x.pmdb --profile --stride-window 5000 -- ./loops
-expect_error "a profile of several builds" 2 'excludes --build' pmodel run -o x.pmdb --profile --build true -- ./loops
+expect_error "a profile of several builds" 2 'profile and --build exclude each other' pmodel run -o x.pmdb --profile --build true -- ./loops

@@ -165,7 +165,7 @@ q "a range downwards" 'N=10:1: the range descends' --range N=10:1 --cache 32K --
 q "a range from nothing" 'range takes' --range N=0:10 --cache 32K --hit-ratio 0.9
 q "a range without end" 'range takes' --range N=1:1e300 --cache 32K --hit-ratio 0.9
 q "a range where no size is asked" 'range is for' --range N=1:10 --cache 32K
-q "first touches where no ratio is asked" 'no-cold is for' --no-cold --cache 32K
+q "first touches where no ratio is asked" 'no-cold needs --hit-ratio' --no-cold --cache 32K
 q "what fits, and a hit ratio" 'exclude each other' --fits --hit-ratio 0.9 --cache 32K
 q "what fits, nowhere" 'give caches' --fits
 q "what fits at a given size" 'N is given' --fits --cache 32K -P N=64

@@ -59,7 +59,7 @@ check "computation of a trace is so many times as fast" sh -c 'pmodel replay --t
     jq -e --slurpfile as_it_was cg.json "def work: [.ranks[].computation_seconds] | add; .ratio == 4 and
         (4 * work / (\$as_it_was[0] | work) - 1 | fabs < 0.001)" faster.json'
 expect_error "a ratio that is none" 2 '--ratio takes a number above 0, not "0"' pmodel replay --trace cg.trace --platform switch-10g --ratio 0
-expect_error "two ratios" 2 'take one of them' pmodel replay cg.pmdb -m zen4 --platform smp-node --against zen5 --ratio 2
+expect_error "two ratios" 2 'against and --ratio exclude each other' pmodel replay cg.pmdb -m zen4 --platform smp-node --against zen5 --ratio 2
 check "time has an interval" jq -e '.low_seconds < .seconds and .seconds < .high_seconds' run.json
 mkdir written
 check "its traces are left for SimGrid" sh -c 'pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node --write written >log &&
@@ -147,8 +147,8 @@ simulated="smpirun -np 3 -platform $networks/switch-10g.xml -hostfile hosts --cf
 check "a simulated network is probed" pmodel probe --network --quick --mpi simgrid --mpirun "$simulated" --trace cg.trace --hosts 3 -o chain.xml
 check "a rank between two others has half the bandwidth" sh -c 'awk "\$1 == 262144 { exit !(\$3 > 1.8 * \$2) }" chain.xml'
 expect_error "a simulated network without a name" 2 'name the network that is simulated' pmodel probe --network --mpi simgrid
-expect_error "two patterns" 2 'take one' pmodel probe --network --peak --trace cg.trace
-expect_error "a network's option without one" 2 'are of --network' pmodel probe --hosts 4
+expect_error "two patterns" 2 'trace and --peak exclude each other' pmodel probe --network --peak --trace cg.trace
+expect_error "a network's option without one" 2 'hosts needs --network' pmodel probe --hosts 4
 check "this machine's network is probed" pmodel probe --network --quick --pattern cg.pmdb -o here.xml
 check "and a run replayed on it" pmodel replay cg.pmdb -m sapphire-rapids --platform here.xml
 expect_error "a launcher that fails" 2 "ended with status 3" pmodel probe --network --mpirun 'exit 3; :' -o never.xml

@@ -75,5 +75,5 @@ for most in 0 -1 1e6 many 4294967296 ''; do
     expect_error "--max-blocks '$most' is refused" 2 'whole number of at least 1' \
         pmodel run -o bad.pmdb --max-blocks "$most" -- ./sweeps
 done
-expect_error "--sample without memory" 2 'excludes --sample' \
+expect_error "--sample without memory" 2 'no-memory and --sample exclude each other' \
     pmodel run -o bad.pmdb --no-memory --sample 1/4 -- ./sweeps

@@ -226,7 +226,7 @@ check "time: what does nothing but call tiny routines has no timer, which is sai
         grep -qE 'Routines with [0-9]+% of the executed instructions have no timer'"
 pmodel run -q --again --time-cost 100 --no-memory -o leaf.pmdb -P N=1 -- ./leaf
 check "time: --time-cost allows for it" test "$(entries leaf.pmdb main)" = 1.0
-expect_error "time: --start-at is not for timers" 2 "excludes --start-at" \
+expect_error "time: --start-at is not for timers" 2 "time and --start-at exclude each other" \
     pmodel run --time --start-at main -o x.pmdb -P N=1 -- ./words
 expect_error "time: --time-cost takes a percentage" 2 "time-cost" \
     pmodel run --time-cost much -o x.pmdb -P N=1 -- ./words

@@ -1,11 +1,9 @@
-/* What of a store's runs a command is about; see selecting.h. */
-#include "cmd/selecting/selecting.h"
+/* What of a store's runs a question is about, from the words that name it. */
+#include "ask/ask.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-void pm_selecting_free(struct pm_selecting *selecting) { free(selecting->text); }
 
 /* ---- kinds of intervals ---------------------------------------------------------------------- */
 
@@ -144,50 +142,47 @@ static bool add_role(struct pm_store *store, const char *name, struct pm_selecti
     return ok && selection->role != PM_NONE;
 }
 
-static bool add_kind(struct pm_store *store, const struct pm_selecting *selecting,
+static bool add_kind(struct pm_store *store, const struct pm_selection_words *words,
                      struct pm_selection *selection, char **text, struct pm_error *err) {
     struct kinds kinds = {0};
     struct pm_interval_kind found = {0};
-    bool ok = read_kinds(store, &kinds, err) && find_kind(&kinds, selecting->interval, &found, err);
+    bool ok = read_kinds(store, &kinds, err) && find_kind(&kinds, words->interval, &found, err);
     if (ok) {
         char *name = kind_name(&kinds, &found);
         selection->kind = found.number;
         pm_append(text,
-                  selecting->ordinal ? "%sone interval %s, by its number %s"
-                                     : "%sall intervals %s added up",
-                  *text ? ": " : "", name, selecting->ordinal ? selecting->ordinal : "");
+                  words->ordinal ? "%sone interval %s, by its number %s"
+                                 : "%sall intervals %s added up",
+                  *text ? ": " : "", name, words->ordinal ? words->ordinal : "");
         free(name);
     }
     free_kinds(&kinds);
     return ok;
 }
 
-static bool has_runs(struct pm_store *store, const struct pm_selecting *selecting,
-                     struct pm_error *err) {
+static bool has_runs(struct pm_store *store, const char *selected, struct pm_error *err) {
     struct pm_parameters *runs = NULL;
     size_t n = 0;
     bool ok = pm_store_runs(store, &runs, &n, err);
     free(runs);
-    return ok && (n > 0 || pm_fail(err, "no run of the store has %s", selecting->text));
+    return ok && (n > 0 || pm_fail(err, "no run of the store has %s", selected));
 }
 
-bool pm_select_in(struct pm_store *store, struct pm_selecting *selecting,
-                  struct pm_report_options *options, struct pm_error *err) {
+bool pm_select_words(struct pm_store *store, const struct pm_selection_words *words,
+                     char **selected, struct pm_error *err) {
     struct pm_selection selection = PM_SELECTION_ALL;
     struct pm_parameters ignored = {0};
-    const char *ordinal = selecting->ordinal;
-    if (ordinal && !selecting->interval)
+    const char *ordinal = words->ordinal;
+    if (ordinal && !words->interval)
         return pm_fail(err, "--ordinal numbers intervals of one kind: it needs --interval");
     if (ordinal && !pm_parameters_set(&ignored, ordinal, 0, err))
         return pm_fail_in(err, "--ordinal");
-    if ((selecting->role && !add_role(store, selecting->role, &selection, &selecting->text, err)) ||
-        (selecting->interval && !add_kind(store, selecting, &selection, &selecting->text, err)))
+    if ((words->role && !add_role(store, words->role, &selection, selected, err)) ||
+        (words->interval && !add_kind(store, words, &selection, selected, err)))
         return false;
     selection.by_ordinal = ordinal != NULL;
     if (ordinal)
         memcpy(selection.ordinal_name, ignored.names[0], sizeof selection.ordinal_name);
-    if (options)
-        options->selection = selecting->text;
     return pm_store_select(store, &selection, err) &&
-           (!selecting->text || has_runs(store, selecting, err));
+           (!*selected || has_runs(store, *selected, err));
 }

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "core/store/store.h"
+#include "ask/ask.h"
 #include "measure/command/command.h"
-#include "sched/sched.h"
+#include "measure/design/design.h"
 
 struct words {
     PM_ARRAY(char *, words); /* owned, NULL at the end */
@@ -30,28 +29,6 @@ static bool lacks_any(struct pm_store *store, const struct pm_parameters *at, co
         return false;
     *lacks = there && !complete;
     return true;
-}
-
-char *pm_points_text(const struct pm_parameters *points, size_t n_points,
-                     bool (*is_formula)(const void *context, const char *name),
-                     const void *context) {
-    const char *names[PM_MAX_PARAMETERS];
-    size_t n = 0;
-    char *text = pm_strdup("");
-    for (size_t i = 0; n_points && i < points[0].n; i++)
-        if (!is_formula(context, points[0].names[i]))
-            names[n++] = points[0].names[i];
-    for (size_t i = 0; i < n; i++)
-        pm_append(&text, "%s%s", i ? "," : "", names[i]);
-    for (size_t p = 0; p < n_points; p++)
-        for (size_t i = 0; i < n; i++) {
-            double value = 0;
-            char number[64];
-            pm_parameters_get(&points[p], names[i], &value);
-            pm_format_value(value, number, sizeof number);
-            pm_append(&text, "%s%s", i ? ":" : p ? "," : "=", number);
-        }
-    return text;
 }
 
 static bool is_given_formula(const void *formulas, const char *name) {
@@ -143,8 +120,9 @@ static bool add_extras(struct words *command, const struct pm_program *program,
 }
 
 /* As the largest run was made; for how many runs. */
-static char *command_of(const struct pm_program *program, const struct pm_missing_blocks *missing,
+static char *command_of(const struct pm_subject *subject, const struct pm_missing_blocks *missing,
                         size_t *n_lacking, struct pm_error *err) {
+    const struct pm_program *program = &subject->program;
     const struct pm_parameters *largest = &program->runs[program->n_runs - 1];
     struct pm_run_facts facts = {0};
     struct words command = {0};
@@ -152,7 +130,7 @@ static char *command_of(const struct pm_program *program, const struct pm_missin
     if (!pm_store_run_facts(program->store, largest, &facts, err))
         return NULL;
     add_option(&command, "pmodel", "run");
-    add_option(&command, "-o", missing->store_path);
+    add_option(&command, "-o", subject->store_path);
     add_option(&command, missing->option, missing->value);
     add_settings(&command, missing->settings);
     bool ok = add_sizes(&command, program, facts.settings ? facts.settings : "",
@@ -174,18 +152,18 @@ static char *command_of(const struct pm_program *program, const struct pm_missin
     return text;
 }
 
-bool pm_advise_measuring(const struct pm_program *program, const struct pm_missing_blocks *missing,
+bool pm_advise_measuring(const struct pm_subject *subject, const struct pm_missing_blocks *missing,
                          bool fits, struct pm_error *err) {
     struct pm_error why = {0};
     size_t n_lacking = 0;
     char *sentence = pm_strdup(err->text),
-         *command = command_of(program, missing, &n_lacking, &why);
+         *command = command_of(subject, missing, &n_lacking, &why);
     if (command && n_lacking == 0)
         pm_fail(err, "%s when the models were made: call `pmodel fit %s` again", sentence,
-                missing->store_path);
+                subject->store_path);
     else if (command)
         pm_fail(err, "%s: `%s`%s%s%s measure%s them%s", sentence, command,
-                fits ? " and `pmodel fit " : "", fits ? missing->store_path : "", fits ? "`" : "",
+                fits ? " and `pmodel fit " : "", fits ? subject->store_path : "", fits ? "`" : "",
                 fits ? "" : "s",
                 missing->can_interpolate ? "; --interpolate takes the nearest that were" : "");
     free(command);
@@ -195,42 +173,21 @@ bool pm_advise_measuring(const struct pm_program *program, const struct pm_missi
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
-/* What -m finds the machine by: its name if that is enough, else its file.  Owned by the caller. */
-static char *machine_option(const struct pm_machine *machine) {
-    struct pm_error ignored = {0};
-    char *name = pm_sprintf("%.*s", (int)strcspn(machine->name, " "), machine->name);
-    char *path = pm_machine_path(name, &ignored);
-    bool is_enough = path && strcmp(path, machine->path) == 0;
-    free(path);
-    if (is_enough)
-        return name;
-    free(name);
-    return pm_strdup(machine->path);
-}
-
-bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_profile *profile,
-                            const struct pm_machine *machine, const char *store_path,
-                            bool can_interpolate, struct pm_error *err) {
+bool pm_need_machine_blocks(const struct pm_subject *subject, const struct pm_profile *profile,
+                            const struct pm_machine *machine, bool can_interpolate,
+                            struct pm_error *err) {
     if (pm_check_block_sizes(profile, machine, err))
         return true;
     if (pm_profile_is_without_memory(profile))
         return false;
-    char *option = machine_option(machine);
-    struct pm_missing_blocks missing = {.store_path = store_path,
-                                        .option = "-m",
-                                        .value = option,
+    struct pm_missing_blocks missing = {.option = "-m",
+                                        .value =
+                                            machine->asked_as ? machine->asked_as : machine->path,
                                         .settings = machine->changes,
                                         .can_interpolate = can_interpolate};
     for (size_t l = 0; l < machine->n_levels; l++)
         pm_block_sizes_add(&missing.block_sizes, machine->levels[l].block_bytes);
-    pm_advise_measuring(program, &missing, profile->predicted, err);
+    pm_advise_measuring(subject, &missing, profile->predicted, err);
     free(missing.block_sizes.bytes);
-    free(option);
     return false;
-}
-
-void pm_interpolate_for_machines(struct pm_program *program, const struct pm_machine_list *on) {
-    for (size_t m = 0; m < on->n_machines; m++)
-        for (size_t l = 0; l < on->machines[m]->n_levels; l++)
-            *PM_PUSH(program, interpolate) = on->machines[m]->levels[l].block_bytes;
 }

@@ -1,0 +1,163 @@
+/* From a question to its answer:
+
+   which run, or the models → the profile with its threads → the ends of its intervals, or what was
+   timed and bounded → a prediction on each machine. */
+#include "ask/ask.h"
+
+#include <stdlib.h>
+
+#include "core/store/store.h"
+#include "fit/fit.h"
+#include "sched/cores/cores.h"
+
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+/* What every profile of an answer goes through.  Of ranks, which are not predicted as threads, it
+   leaves out the loops in which they only wait, and adds these to WAITING. */
+static bool complete(struct pm_subject *subject, struct pm_profile *profile,
+                     struct pm_waiting *waiting, struct pm_error *err) {
+    const struct pm_selection selection = pm_store_selection(subject->store);
+    pm_profile_keep_matched(profile, subject->program.structure);
+    pm_program_interpolate(&subject->program, profile);
+    if (!pm_program_add_threads(&subject->program, profile, err))
+        return false;
+    if (pm_selection_has_ranks(&selection) && profile->n_threads == 0)
+        pm_waiting_take_out(subject->program.structure, &profile->edge_counts, 1, waiting);
+    return true;
+}
+
+static struct pm_profile *find_profile(struct pm_subject *subject,
+                                       const struct pm_question *question, struct pm_error *err) {
+    static const struct pm_parameters any = {0};
+    struct pm_program *program = &subject->program;
+    const struct pm_parameters *at = question->at ? question->at : &any;
+    switch (question->source) {
+    case PM_FROM_RUN:
+        return pm_profile_of_run(program, at, err);
+    case PM_FROM_MODELS:
+        return pm_profile_of_models(program, at, err);
+    default:
+        return pm_profile_at(program, at, err);
+    }
+}
+
+/* Of models, both ends of the intervals. */
+static bool add_ends(struct pm_subject *subject, struct pm_answer *answer, struct pm_error *err) {
+    struct pm_waiting ignored = {0};
+    bool ok = pm_profile_ends_at(subject->program.structure, subject->program.models,
+                                 &answer->profile->parameters, pm_heuristics.interval_level,
+                                 answer->ends, err);
+    for (int end = 0; ok && end < 2; end++)
+        ok = complete(subject, answer->ends[end], &ignored, err);
+    free(ignored.loops);
+    return ok;
+}
+
+/* Of a run, what was measured beside its counts. */
+static bool add_measured(struct pm_subject *subject, struct pm_answer *answer,
+                         struct pm_error *err) {
+    const struct pm_parameters *run = &answer->profile->parameters;
+    const struct pm_structure *structure = subject->program.structure;
+    answer->times = pm_store_times(subject->store, run, err);
+    answer->bounds = pm_store_bounds(subject->store, run, err);
+    return err->kind == PM_ERROR_NONE &&
+           (!answer->times || pm_times_fit(answer->times, structure, err)) &&
+           (!answer->bounds || pm_bounds_fit(answer->bounds, structure, err));
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+/* One table for each machine, whatever is asked of the subject. */
+static struct pm_known_paths *known_paths(struct pm_subject *subject,
+                                          const struct pm_machine *machine) {
+    for (size_t i = 0; i < subject->n_paths; i++)
+        if (subject->paths[i].machine == machine)
+            return subject->paths[i].known;
+    *PM_PUSH(subject, paths) = (struct pm_machine_paths){machine, pm_known_paths_new()};
+    return subject->paths[subject->n_paths - 1].known;
+}
+
+bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *question,
+                       struct pm_error *err) {
+    const struct pm_program *program = &answer->subject->program;
+    const struct pm_profile *profile = answer->profile;
+    struct pm_predict_options options = question->predict;
+    for (size_t m = 0; m < question->n_machines; m++) {
+        if (!pm_profile_is_without_memory(profile) &&
+            !pm_need_machine_blocks(answer->subject, profile, question->machines[m],
+                                    question->can_interpolate, err))
+            return false;
+        options.known = known_paths(answer->subject, question->machines[m]);
+        struct pm_prediction *prediction = pm_predict_between(
+            program->structure, profile, answer->ends, question->machines[m], &options, err);
+        if (!prediction)
+            return false;
+        if (!prediction->measured_up_to)
+            prediction->measured_up_to = pm_strdup(program->measured_up_to);
+        *PM_PUSH(answer, predictions) = prediction;
+    }
+    return true;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+struct pm_answer *pm_ask(struct pm_subject *subject, const struct pm_question *question,
+                         struct pm_error *err) {
+    struct pm_answer *answer = pm_alloc(1, sizeof *answer);
+    answer->subject = subject;
+    if (question->interpolate)
+        pm_subject_interpolate(subject, question->machines, question->n_machines);
+    answer->profile = find_profile(subject, question, err);
+    bool ok = answer->profile && complete(subject, answer->profile, &answer->waiting, err);
+    if (ok && !answer->profile->predicted)
+        ok = add_measured(subject, answer, err);
+    else if (ok && !question->without_ends)
+        ok = add_ends(subject, answer, err);
+    if (ok && pm_answer_predict(answer, question, err))
+        return answer;
+    pm_answer_free(answer);
+    return NULL;
+}
+
+void pm_answer_free(struct pm_answer *answer) {
+    if (!answer)
+        return;
+    for (size_t i = 0; i < answer->n_predictions; i++)
+        pm_prediction_free(answer->predictions[i]);
+    free(answer->predictions);
+    pm_profile_free(answer->profile);
+    pm_profile_free(answer->ends[0]);
+    pm_profile_free(answer->ends[1]);
+    pm_times_free(answer->times);
+    pm_bounds_free(answer->bounds);
+    free(answer->waiting.loops);
+    free(answer);
+}
+
+/* ---- warnings -------------------------------------------------------------------------------- */
+
+void pm_answer_warn(const struct pm_answer *answer, struct pm_machine *const *machines,
+                    struct pm_warnings *warnings) {
+    const struct pm_program *program = &answer->subject->program;
+    const struct pm_origin origin = {
+        program->structure, answer->profile->predicted ? program->models : NULL, answer->profile};
+    pm_warn(&origin, warnings);
+    for (size_t i = 0; i < answer->n_predictions; i++)
+        pm_warn_of_time(&origin, answer->predictions[i], machines[i], warnings);
+}
+
+bool pm_subject_warn_of_outside(const struct pm_subject *subject, struct pm_warnings *warnings,
+                                struct pm_error *err) {
+    const struct pm_program *program = &subject->program;
+    bool ok = true, found = false;
+    for (int sampled = 1; ok && !found && sampled >= 0; sampled--)
+        for (size_t i = program->n_runs; ok && !found && i-- > 0;) {
+            struct pm_file_times times = {0};
+            ok = pm_store_file_times(subject->store, &program->runs[i], &times, err);
+            found = times.n_files > 0 && (!sampled || times.files[0].samples > 0);
+            if (ok && found)
+                pm_warn_of_outside(&times, &program->runs[i], warnings);
+            pm_file_times_free(&times);
+        }
+    return ok;
+}

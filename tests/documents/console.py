@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Runs the commands of a page's samples, and compares what they print with what the page shows.
+
+    console.py PAGE            in the current folder; prints "ok - COMMAND" and "FAIL - COMMAND: why"
+    console.py --renew PAGE    writes what was printed into the page, where it differs
+
+A sample is a block of ```console: lines `$ COMMAND`, each with its output below it, both streams.  In what is shown, a line
+`…` stands for any number of lines and `…` inside a line for any text.  Commands are run by one bash, one after another, so
+that what one sets is there for the next, in a terminal of 118 columns.  Spaces count as one, and a number with a point may be
+3% off: where the stack of a measured program begins decides the last digits of pages and of models.
+"""
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+
+def samples(lines):
+    """(number of the line after the command, command, lines shown) of each command of the page."""
+    inside, found = False, []
+    for number, line in enumerate(lines):
+        if line.startswith("```"):
+            inside = not inside and line.startswith("```console")
+        elif inside and line.startswith("$ "):
+            found.append((number + 1, line[2:].split("  #")[0].rstrip(), []))
+        elif inside and found:
+            found[-1][2].append(line)
+    return found
+
+
+NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(.*)")
+
+
+def equal(shown, printed):
+    """Two words: the same, or numbers with the same unit whose last digits hang on where a stack begins."""
+    if shown == printed:
+        return True
+    a, b = NUMBER.fullmatch(shown), NUMBER.fullmatch(printed)
+    return bool(a and b) and a.group(2) == b.group(2) and "." in a.group(1) + b.group(1) and (
+        abs(float(a.group(1)) - float(b.group(1))) <= 0.03 * abs(float(a.group(1))))
+
+
+def line_alike(shown, printed):
+    if "…" in shown:
+        return re.fullmatch(r".*".join(re.escape(part) for part in shown.rstrip().split("…")), printed.rstrip()) is not None
+    a, b = shown.split(), printed.split()
+    return len(a) == len(b) and all(map(equal, a, b))
+
+
+def alike(shown, printed):
+    if not shown:
+        return not printed
+    if shown[0].strip() == "…":
+        return any(alike(shown[1:], printed[n:]) for n in range(len(printed) + 1))
+    return bool(printed) and line_alike(shown[0], printed[0]) and alike(shown[1:], printed[1:])
+
+
+def main():
+    renew = sys.argv[1] == "--renew"
+    page = sys.argv[-1]
+    lines = open(page, encoding="utf-8").read().split("\n")
+    terminal, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 118, 0, 0))
+    shell = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=slave, stderr=slave, text=True)
+    os.close(slave)
+    screen = open(terminal, encoding="utf-8", errors="replace", newline="\n")
+    moved = 0
+    for number, command, shown in samples(list(lines)):
+        shell.stdin.write(f"{command}\necho; echo console.py: $?\n")
+        shell.stdin.flush()
+        printed = []
+        for line in screen:
+            if line.startswith("console.py: "):
+                break
+            printed.append(re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "", line.rstrip("\n")))
+        else:
+            line = "console.py: the shell ended"
+        if printed and printed[-1] == "":
+            printed.pop()
+        status = line.split(": ")[1].strip()
+        while shown and shown[-1] == "":
+            shown = shown[:-1]
+        if status != "0":
+            print(f"FAIL - {command}: status {status}", *printed, sep="\n    ")
+        elif alike(shown, printed):
+            print(f"ok - {command}")
+        elif renew:
+            lines[number + moved:number + moved + len(shown)] = printed
+            moved += len(printed) - len(shown)
+            print(f"ok - {command} (renewed)")
+        else:
+            print(f"FAIL - {command}: prints other lines than {page} shows", *printed, sep="\n    ")
+    if renew:
+        open(page, "w", encoding="utf-8").write("\n".join(lines))
+
+
+main()
