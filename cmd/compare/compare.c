@@ -66,7 +66,8 @@ static bool is_lower_bound(const struct pm_prediction *p) {
 }
 
 static bool predict(const struct request *request, struct pm_compared_program *program,
-                    struct pm_estimate *seconds, bool *bounds, struct pm_error *err) {
+                    struct pm_estimate *seconds, bool *bounds, struct pm_warnings *warnings,
+                    struct pm_error *err) {
     const struct pm_question question = {.at = &program->at,
                                          .machines = request->on.machines,
                                          .n_machines = request->on.n_machines,
@@ -83,6 +84,7 @@ static bool predict(const struct request *request, struct pm_compared_program *p
         bounds[m] = is_lower_bound(answer->predictions[m]);
     }
     if (ok) {
+        pm_answer_warn(answer, request->on.machines, warnings);
         program->name = pm_strdup(answer->predictions[0]->program);
         program->at = answer->profile->parameters;
         program->predicted = answer->profile->predicted;
@@ -97,10 +99,13 @@ static bool compare(struct request *request, struct pm_error *err) {
     struct pm_estimate *seconds = pm_alloc(n * n_machines, sizeof *seconds);
     bool *bounds = pm_alloc(n * n_machines, sizeof *bounds), ok = true;
     double *weights = pm_alloc(n, sizeof *weights);
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = request->options;
+    options.warnings = &warnings;
     for (size_t p = 0; ok && p < n; p++) {
         weights[p] = request->programs[p].weight;
         ok = predict(request, &request->programs[p], &seconds[p * n_machines],
-                     &bounds[p * n_machines], err);
+                     &bounds[p * n_machines], &warnings, err);
     }
     if (ok)
         pm_report_comparison(stdout,
@@ -114,9 +119,10 @@ static bool compare(struct request *request, struct pm_error *err) {
                                  .programs = request->programs,
                                  .is_lower_bound = bounds,
                                  .level = pm_heuristics.interval_level},
-                             &request->options);
+                             &options);
     free(seconds);
     free(bounds);
+    pm_warnings_free(&warnings);
     free(weights);
     return ok;
 }

@@ -82,6 +82,11 @@ static bool diff_stores(const struct request *request, struct pm_error *err) {
               open_side(request, request->after, &at, &after, err);
     if (ok) {
         struct pm_diff_report report = request->fields;
+        struct pm_warnings warnings = {0};
+        struct pm_report_options options = request->options;
+        pm_answer_warn(before.answer, request->on.machines, &warnings);
+        pm_answer_warn(after.answer, request->on.machines, &warnings);
+        options.warnings = &warnings;
         report.before = side_of(&before, request->before);
         report.after = side_of(&after, request->after);
         bool *rows_before = pm_rows_named(report.before.structure, NULL, request->before, err);
@@ -89,7 +94,8 @@ static bool diff_stores(const struct request *request, struct pm_error *err) {
         struct pm_scope_pairs pairs = pm_scope_pairs_make(report.before.structure, rows_before,
                                                           report.after.structure, rows_after);
         report.pairs = &pairs;
-        pm_report_diff(stdout, &report, &request->options);
+        pm_report_diff(stdout, &report, &options);
+        pm_warnings_free(&warnings);
         pm_scope_pairs_free(&pairs);
         free(rows_before);
         free(rows_after);

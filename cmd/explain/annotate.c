@@ -108,7 +108,11 @@ static bool annotate(const struct request *request, struct pm_error *err) {
     struct pm_code_lines *lines = ok ? find_lines(structure, &note) : NULL;
     bool *is_it = lines ? find_files(request, lines, &path, err) : NULL;
     struct pm_source *source = is_it ? read_source(request, path, err) : NULL;
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = request->options;
+    options.warnings = &warnings;
     if (source) {
+        pm_answer_warn(answer, request->on.machines, &warnings);
         pm_line_costs_make(structure, answer->profile, request->on.machines[0],
                            answer->predictions[0], lines, &costs);
         pm_report_annotation(stdout,
@@ -118,9 +122,10 @@ static bool annotate(const struct request *request, struct pm_error *err) {
                                                      .costs = &costs,
                                                      .source = source,
                                                      .note = note},
-                             &request->options);
+                             &options);
     }
     ok = source != NULL;
+    pm_warnings_free(&warnings);
     free(costs.rows);
     free(is_it);
     free(note);

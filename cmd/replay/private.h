@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "core/warnings.h"
 #include "report/replay/replay.h"
 #include "sched/replay/sizes/sizes.h"
 #include "sched/sched.h"
@@ -27,6 +28,7 @@ struct pm_replaying {
     struct pm_estimate computation;       /* seconds of all ranks together; NAN: of a trace */
     char *program, *at, *machine, *other; /* what the report names; owned */
     struct pm_replay_report report;
+    struct pm_warnings warnings; /* of what the actions come from */
 };
 
 /* Finds the engine and the platform. */

@@ -132,10 +132,12 @@ static bool make_and_print(struct pm_replaying *r, struct pm_error *err) {
         return false;
     if (!replay(r, err))
         return false;
+    struct pm_report_options show = request->show;
+    show.warnings = &r->warnings;
     if (request->svg)
         pm_report_replay_svg(stdout, &r->report);
     else
-        pm_report_replay(stdout, &r->report, &request->show);
+        pm_report_replay(stdout, &r->report, &show);
     return true;
 }
 
@@ -145,6 +147,7 @@ void pm_replaying_free(struct pm_replaying *r) {
     for (size_t i = 0; i < r->report.n_notes; i++)
         free(r->report.notes[i]);
     free(r->report.notes);
+    pm_warnings_free(&r->warnings);
     free(r->report.what_ifs);
     free(r->program);
     free(r->at);

@@ -45,8 +45,10 @@ static void add_point(struct pm_rank_scaling *scaling, const struct pm_replaying
     }
 }
 
+/* Warnings are of the last point. */
 static bool replay_point(const struct pm_replay_options *options, const struct pm_parameters *at,
-                         struct pm_rank_scaling *scaling, struct pm_error *err) {
+                         struct pm_rank_scaling *scaling, struct pm_warnings *warnings,
+                         struct pm_error *err) {
     struct pm_replaying r = {.request = options, .size = at, .computation = {NAN, NAN, NAN}};
     const struct pm_replay_scales as_it_is = {1, 1, 1};
     struct pm_replay replay = {0};
@@ -54,6 +56,9 @@ static bool replay_point(const struct pm_replay_options *options, const struct p
               pm_actions_check(&r.actions, err) && pm_replay_scaled(&r, &as_it_is, &replay, err);
     if (ok) {
         add_point(scaling, &r, &replay);
+        pm_warnings_free(warnings);
+        *warnings = r.warnings;
+        r.warnings = (struct pm_warnings){0};
         if (!scaling->program) {
             scaling->program = pm_strdup(r.program);
             scaling->machine = pm_strdup(r.machine);
@@ -77,18 +82,21 @@ bool pm_scale_ranks(const struct pm_scaling_request *request, struct pm_error *e
                                               .predict = request->predict,
                                               .show = request->show};
     struct pm_rank_scaling scaling = {.platform = request->platform};
+    struct pm_warnings warnings = {0};
+    struct pm_report_options show = request->show;
     struct pm_parameters *sizes = NULL;
     size_t n = 0;
     bool ok = pm_size_design_expand(request->design, &sizes, &n, err);
     for (size_t i = 0; ok && i < n; i++)
-        ok = replay_point(&options, &sizes[i], &scaling, err);
+        ok = replay_point(&options, &sizes[i], &scaling, &warnings, err);
+    show.warnings = &warnings;
     if (ok) {
         scaling.is_strong = is_strong(request, sizes, n);
         PM_SORT(scaling.points, scaling.n_points, by_ranks);
         if (request->svg)
             pm_report_rank_scaling_svg(stdout, &scaling);
         else
-            pm_report_rank_scaling(stdout, &scaling, &request->show);
+            pm_report_rank_scaling(stdout, &scaling, &show);
     }
     for (size_t i = 0; i < scaling.n_points; i++)
         free(scaling.points[i].at);
@@ -96,5 +104,6 @@ bool pm_scale_ranks(const struct pm_scaling_request *request, struct pm_error *e
     free(scaling.program);
     free(scaling.machine);
     free(sizes);
+    pm_warnings_free(&warnings);
     return ok;
 }

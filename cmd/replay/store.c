@@ -287,8 +287,10 @@ bool pm_actions_of_store(struct pm_replaying *r, struct pm_error *err) {
     struct sources sources = {.replaying = r, .subject = &subject, .answer = answer};
     bool ok =
         answer && (answer->profile->predicted ? use_models(&sources, err) : use_run(&sources, err));
-    if (ok)
+    if (ok) {
         describe(r, &sources);
+        pm_answer_warn(answer, machines, &r->warnings);
+    }
     pm_answer_free(answer);
     pm_subject_close(&subject);
     return ok;

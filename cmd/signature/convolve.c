@@ -24,8 +24,14 @@ static bool convolve_all(const struct request *request, const struct pm_stored_p
     for (size_t m = 0; m < n && ok; m++)
         ok = pm_stored_parts_on(stored, &signatures[m], &parts[m], err) &&
              pm_convolve(&signatures[m], &parts[m], &convolutions[m], err);
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = request->options;
+    if (ok && stored->answer)
+        pm_answer_warn(stored->answer, NULL, &warnings);
+    options.warnings = &warnings;
     if (ok)
-        pm_report_convolutions(stdout, &stored->shown, convolutions, n, &request->options);
+        pm_report_convolutions(stdout, &stored->shown, convolutions, n, &options);
+    pm_warnings_free(&warnings);
     for (size_t m = 0; m < n; m++) {
         pm_convolution_free(&convolutions[m]);
         pm_program_parts_free(&parts[m]);

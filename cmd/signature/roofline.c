@@ -24,7 +24,7 @@ struct side {
 
 static bool find_points(const struct request *request, const char *path,
                         const struct pm_signature *signature, struct side *side,
-                        struct pm_error *err) {
+                        struct pm_warnings *warnings, struct pm_error *err) {
     const struct pm_question question = {.at = &request->at,
                                          .machines = request->on.machines,
                                          .n_machines = 1,
@@ -37,21 +37,26 @@ static bool find_points(const struct request *request, const char *path,
     side->shown.name = pm_base_name(path);
     bool ok = answer && pm_roofline_of(side->shown.structure, answer->profile, signature,
                                        answer->predictions[0], &side->shown.roofline, err);
-    if (ok)
+    if (ok) {
         side->shown.at = answer->profile->parameters;
+        pm_answer_warn(answer, request->on.machines, warnings);
+    }
     pm_answer_free(answer);
     return ok;
 }
 
 static void print(const struct request *request, const struct pm_signature *signature,
-                  const struct pm_rooflined_program *programs, size_t n) {
+                  const struct pm_rooflined_program *programs, size_t n,
+                  const struct pm_warnings *warnings) {
+    struct pm_report_options options = request->options;
     struct pm_roofs roofs;
+    options.warnings = warnings;
     pm_roofs_of(signature, &roofs);
     if (request->svg)
         pm_report_roofline_svg(stdout, signature, &roofs, programs, n,
                                request->options.min_percent);
     else
-        pm_report_roofline(stdout, signature, &roofs, programs, n, &request->options);
+        pm_report_roofline(stdout, signature, &roofs, programs, n, &options);
     pm_roofs_free(&roofs);
 }
 
@@ -60,17 +65,19 @@ static bool roofline(const struct request *request, char *const *paths, size_t n
     struct side sides[MOST_STORES] = {0};
     struct pm_rooflined_program programs[MOST_STORES];
     struct pm_signature signature;
+    struct pm_warnings warnings = {0};
     bool ok = pm_signature_make(request->on.machines[0], &signature, err);
     for (size_t i = 0; i < n && ok; i++) {
-        ok = find_points(request, paths[i], &signature, &sides[i], err);
+        ok = find_points(request, paths[i], &signature, &sides[i], &warnings, err);
         programs[i] = sides[i].shown;
     }
     if (ok)
-        print(request, &signature, programs, n);
+        print(request, &signature, programs, n, &warnings);
     for (size_t i = 0; i < n; i++) {
         free(sides[i].shown.roofline.points);
         pm_subject_close(&sides[i].subject);
     }
+    pm_warnings_free(&warnings);
     pm_signature_free(&signature);
     return ok;
 }

@@ -165,6 +165,7 @@ static void add_times(const struct comparing *comparing,
         for (uint32_t s = 0; s < prediction->n_scopes; s++)
             add_value(comparing, s, c, side,
                       prediction->scopes[s].self.cycles / prediction->clock_hz);
+        *value_at(comparing, 0, c, side) = prediction->seconds; /* to the bit, as reports have it */
     }
 }
 

@@ -181,7 +181,8 @@ static size_t keep_figures(struct line_rows *rows) {
     return n;
 }
 
-static void write_json(FILE *out, const struct pm_annotation *a, struct line_rows *rows) {
+static void write_json(FILE *out, const struct pm_annotation *a, struct line_rows *rows,
+                       const struct pm_report_options *options) {
     json_t *document = pm_json_document("annotate");
     size_t n = keep_figures(rows);
     json_object_set_new(document, "program", pm_json_text(a->prediction->program));
@@ -194,6 +195,7 @@ static void write_json(FILE *out, const struct pm_annotation *a, struct line_row
                         pm_fields_array(PM_FIELDS(fields), rows->rows, n, sizeof *rows->rows));
     json_object_set_new(document, "elsewhere_seconds", pm_json_number(rows->elsewhere));
     json_object_set_new(document, "unknown_seconds", pm_json_number(rows->unknown));
+    pm_json_set_warnings(document, options);
     pm_json_print(out, document);
 }
 
@@ -221,7 +223,9 @@ static void write_csv(FILE *out, const struct pm_annotation *a, struct line_rows
 void pm_report_annotation(FILE *out, const struct pm_annotation *annotation,
                           const struct pm_report_options *options) {
     struct line_rows rows = make_rows(annotation);
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_table(out, annotation, &rows, options),
-                 write_json(out, annotation, &rows), write_csv(out, annotation, &rows));
+                 write_json(out, annotation, &rows, options), write_csv(out, annotation, &rows));
     free(rows.rows);
 }

@@ -178,7 +178,8 @@ static json_t *programs_json(const struct pm_comparison *c) {
     return array;
 }
 
-static void write_json(FILE *out, const struct pm_comparison *c, const struct compare_row *rows) {
+static void write_json(FILE *out, const struct pm_comparison *c, const struct compare_row *rows,
+                       const struct pm_report_options *options) {
     json_t *document = pm_json_document("compare");
     size_t n = c->ranking.n_machines;
     json_object_set_new(document, "mean", json_string(c->ranking.geometric ? "geometric" : "sum"));
@@ -187,6 +188,7 @@ static void write_json(FILE *out, const struct pm_comparison *c, const struct co
     json_object_set_new(document, "programs", programs_json(c));
     json_object_set_new(document, "machines",
                         pm_fields_array(PM_FIELDS(fields), rows, n, sizeof *rows));
+    pm_json_set_warnings(document, options);
     pm_json_print(out, document);
 }
 
@@ -198,8 +200,10 @@ void pm_report_comparison(FILE *out, const struct pm_comparison *comparison,
     pm_rank_machines(&comparison->ranking, ranked);
     for (size_t i = 0; i < n; i++)
         rows[i] = (struct compare_row){comparison, &ranked[i], i + 1};
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_table(out, comparison, rows, options),
-                 write_json(out, comparison, rows),
+                 write_json(out, comparison, rows, options),
                  pm_fields_csv(out, PM_FIELDS(fields),
                                "rank best_rank worst_rank name title score low high by_best "
                                "is_lower_bound",

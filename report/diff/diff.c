@@ -421,8 +421,8 @@ static json_t *side_json(const struct pm_diff_side *side) {
     return object;
 }
 
-static void write_json(FILE *out, const struct pm_diff_report *report,
-                       const struct diff_rows *rows) {
+static void write_json(FILE *out, const struct pm_diff_report *report, const struct diff_rows *rows,
+                       const struct pm_report_options *options) {
     json_t *document = pm_json_document("diff");
     const struct pm_prediction *p = report->after.prediction;
     json_object_set_new(document, "machine", pm_json_text(p->machine_name));
@@ -433,6 +433,7 @@ static void write_json(FILE *out, const struct pm_diff_report *report,
     json_object_set_new(
         document, "rows",
         pm_fields_array(PM_FIELDS(fields), rows->rows, rows->n_rows, sizeof *rows->rows));
+    pm_json_set_warnings(document, options);
     pm_json_print(out, document);
 }
 
@@ -461,8 +462,10 @@ void pm_report_diff(FILE *out, const struct pm_diff_report *report,
     struct pm_rows *after =
         pm_rows_new(report->after.structure, report->after.prediction, NULL, NULL);
     struct diff_rows rows = make_rows(report, before, after);
-    PM_BY_FORMAT(options, write_table(out, report, &rows, options), write_json(out, report, &rows),
-                 write_csv(out, report, &rows));
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
+    PM_BY_FORMAT(options, write_table(out, report, &rows, options),
+                 write_json(out, report, &rows, options), write_csv(out, report, &rows));
     for (size_t i = 0; i < rows.n_rows; i++)
         free(rows.rows[i].label);
     free(rows.rows);

@@ -188,7 +188,8 @@ static json_t *ratio_json(const struct pm_processor_ratio *ratio) {
     return object;
 }
 
-static void print_json(FILE *out, const struct pm_replay_report *report, const struct rows *rows) {
+static void print_json(FILE *out, const struct pm_replay_report *report, const struct rows *rows,
+                       const struct pm_report_options *options) {
     json_t *document = pm_json_document("replay"), *what_ifs = json_array(), *notes = json_array();
     json_object_set_new(document, "program", pm_json_text(report->program));
     json_object_set_new(document, "size", pm_json_text(report->at));
@@ -217,13 +218,17 @@ static void print_json(FILE *out, const struct pm_replay_report *report, const s
     for (size_t i = 0; i < report->n_notes; i++)
         json_array_append_new(notes, pm_json_text(report->notes[i]));
     json_object_set_new(document, "notes", notes);
+    pm_json_set_warnings(document, options);
     pm_json_print(out, document);
 }
 
 void pm_report_replay(FILE *out, const struct pm_replay_report *report,
                       const struct pm_report_options *options) {
     struct rows rows = rows_of(report);
-    PM_BY_FORMAT(options, print_table(out, report, &rows, options), print_json(out, report, &rows),
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
+    PM_BY_FORMAT(options, print_table(out, report, &rows, options),
+                 print_json(out, report, &rows, options),
                  pm_fields_csv(out, PM_FIELDS(rank_fields), RANK_NAMES, rows.ranks, rows.n_ranks,
                                sizeof *rows.ranks));
     free(rows.ranks);

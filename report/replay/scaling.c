@@ -95,7 +95,8 @@ static void print_table(FILE *out, const struct pm_rank_scaling *scaling, const 
         pm_print_line(out, options, "half of the time is in MPI from about %.0f ranks on", half);
 }
 
-static void print_json(FILE *out, const struct pm_rank_scaling *scaling, const struct row *rows) {
+static void print_json(FILE *out, const struct pm_rank_scaling *scaling, const struct row *rows,
+                       const struct pm_report_options *options) {
     json_t *document = pm_json_document("rank-scaling");
     json_object_set_new(document, "program", pm_json_text(scaling->program));
     json_object_set_new(document, "machine", pm_json_text(scaling->machine));
@@ -104,6 +105,7 @@ static void print_json(FILE *out, const struct pm_rank_scaling *scaling, const s
     json_object_set_new(document, "half_in_mpi_ranks", pm_json_number(half_ranks(scaling)));
     json_object_set_new(document, "points",
                         pm_fields_array(PM_FIELDS(fields), rows, scaling->n_points, sizeof *rows));
+    pm_json_set_warnings(document, options);
     pm_json_print(out, document);
 }
 
@@ -112,8 +114,10 @@ void pm_report_rank_scaling(FILE *out, const struct pm_rank_scaling *scaling,
     struct row *rows = pm_alloc(scaling->n_points, sizeof *rows);
     for (size_t i = 0; i < scaling->n_points; i++)
         rows[i] = (struct row){&scaling->points[i], scaling};
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     PM_BY_FORMAT(
-        options, print_table(out, scaling, rows, options), print_json(out, scaling, rows),
+        options, print_table(out, scaling, rows, options), print_json(out, scaling, rows, options),
         pm_fields_csv(out, PM_FIELDS(fields), NAMES, rows, scaling->n_points, sizeof *rows));
     free(rows);
 }

@@ -142,7 +142,8 @@ static void print_table(FILE *out, const struct pm_convolved_program *program,
  */
 
 static void print_json(FILE *out, const struct pm_convolved_program *program,
-                       const struct pm_convolution *convolutions, size_t n) {
+                       const struct pm_convolution *convolutions, size_t n,
+                       const struct pm_report_options *options) {
     json_t *document = pm_program_document("convolution", program->structure);
     json_t *machines = json_array();
     json_object_set_new(document, "parameters", pm_json_parameters(&program->at));
@@ -161,6 +162,7 @@ static void print_json(FILE *out, const struct pm_convolved_program *program,
         free(rows);
     }
     json_object_set_new(document, "machines", machines);
+    pm_json_set_warnings(document, options);
     pm_json_print(out, document);
 }
 
@@ -183,7 +185,9 @@ static void print_csv(FILE *out, const struct pm_convolved_program *program,
 void pm_report_convolutions(FILE *out, const struct pm_convolved_program *program,
                             const struct pm_convolution *convolutions, size_t n,
                             const struct pm_report_options *options) {
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     PM_BY_FORMAT(options, print_table(out, program, convolutions, n, options),
-                 print_json(out, program, convolutions, n),
+                 print_json(out, program, convolutions, n, options),
                  print_csv(out, program, convolutions, n));
 }

@@ -141,7 +141,7 @@ static void print_table(FILE *out, const struct pm_signature *signature,
 
 static void print_json(FILE *out, const struct pm_signature *signature,
                        const struct pm_roofs *roofs, const struct pm_rooflined_program *programs,
-                       size_t n) {
+                       size_t n, const struct pm_report_options *options) {
     json_t *document = pm_json_document("roofline"), *all = json_object(), *array = json_array();
     json_object_set_new(document, "machine", pm_json_text(signature->machine->name));
     json_object_set_new(document, "synthesised", json_boolean(signature->is_synthesised));
@@ -164,6 +164,7 @@ static void print_json(FILE *out, const struct pm_signature *signature,
         free(rows);
     }
     json_object_set_new(document, "programs", array);
+    pm_json_set_warnings(document, options);
     pm_json_print(out, document);
 }
 
@@ -185,7 +186,9 @@ static void print_csv(FILE *out, const struct pm_roofs *roofs,
 void pm_report_roofline(FILE *out, const struct pm_signature *signature,
                         const struct pm_roofs *roofs, const struct pm_rooflined_program *programs,
                         size_t n, const struct pm_report_options *options) {
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     PM_BY_FORMAT(options, print_table(out, signature, roofs, programs, n, options),
-                 print_json(out, signature, roofs, programs, n),
+                 print_json(out, signature, roofs, programs, n, options),
                  print_csv(out, roofs, programs, n));
 }

@@ -94,6 +94,12 @@ def query(store, at):
     each = [option for name, value in at.items() for option in ("-P", f"{name}={value}")]
     return {"misses": {a["cache"]["name"]: a["misses"] for a in ask("query", store, "-m", ON, *each)["answers"]}}
 
+def validate(store, at):
+    """What the models say before the size is run; of the program with a command line that is known."""
+    answer = json.loads(run("validate", "-q", "--format", "json", "-s", store, "-m", ON, "-P", size(at), "--", "./heat", "{N}"))
+    return {"seconds": next(c["predicted"] for c in answer["sizes"][0]["comparisons"]
+                            if c["quantity"] == "seconds")}
+
 # ---- all views of all questions ----
 
 def same(name, found, expected):
@@ -122,6 +128,10 @@ QUESTIONS = {
     "chain": [{"N": 40, "p": 4}, {"N": 60, "p": 8}],
 }
 VIEWS = [report_of_several, explain, annotate, diff, compare, scale, roofline, callgrind, query]
+
+expected = report("heat.pmdb", {"N": 22})
+wrong = differs(validate("heat.pmdb", {"N": 22}), expected)
+print(f"FAIL - heat at N=22: validate: {'; '.join(wrong)}" if wrong else "ok - heat at N=22: validate")
 
 for name, sizes in QUESTIONS.items():
     store = f"{name}.pmdb"
