@@ -5,7 +5,7 @@
 
 #include "ask/ask.h"
 #include "measure/command/command.h"
-#include "measure/design/design.h"
+#include "measure/measure.h"
 
 struct words {
     PM_ARRAY(char *, words); /* owned, NULL at the end */
