@@ -99,6 +99,13 @@ bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *quest
     return true;
 }
 
+struct pm_prediction *pm_answer_what_if(const struct pm_answer *answer,
+                                        const struct pm_machine *machine,
+                                        const struct pm_predict_options *predict,
+                                        struct pm_error *err) {
+    return pm_predict(answer->subject->program.structure, answer->profile, machine, predict, err);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 struct pm_answer *pm_ask(struct pm_subject *subject, const struct pm_question *question,

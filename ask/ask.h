@@ -42,10 +42,10 @@ struct pm_machine_paths {
 struct pm_subject {
     const char *store_path; /* borrowed; NULL: of a store that is at hand */
     struct pm_store *store;
-    struct pm_program program; /* structure, runs, models */
-    char *selected;            /* "the mean rank of role corner"; NULL: all */
-    bool is_at_hand;           /* store and structure are somebody else's */
-    PM_ARRAY(struct pm_machine_paths, paths);
+    struct pm_program program;                /* structure, runs, models */
+    char *selected;                           /* "the mean rank of role corner"; NULL: all */
+    bool is_at_hand;                          /* store and structure are somebody else's */
+    PM_ARRAY(struct pm_machine_paths, paths); /* of machines that outlive the subject */
 };
 
 /* Opens the store at PATH and selects WORDS (NULL: all) in it.  Errors: no store, no run in it; a
@@ -120,6 +120,12 @@ struct pm_answer *pm_ask(struct pm_subject *subject, const struct pm_question *q
    Errors as of pm_ask. */
 bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *question,
                        struct pm_error *err);
+/* What the same profile would take on MACHINE, a changed one, without intervals; owned by the
+   caller. */
+struct pm_prediction *pm_answer_what_if(const struct pm_answer *answer,
+                                        const struct pm_machine *machine,
+                                        const struct pm_predict_options *predict,
+                                        struct pm_error *err);
 void pm_answer_free(struct pm_answer *answer); /* NULL is allowed */
 
 /* What must be known before ANSWER is read (core/warnings.h); MACHINES are those of its

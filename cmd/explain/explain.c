@@ -176,8 +176,7 @@ static double cycles_without_level(const struct explaining *x, size_t level, str
         machine.memory_bandwidth_bytes_per_cycle = 0;
         machine.memory.copy_bandwidth_gbs = 0;
     }
-    struct pm_prediction *p =
-        pm_predict(x->structure, x->answer->profile, &machine, &x->request->predict, err);
+    struct pm_prediction *p = pm_answer_what_if(x->answer, &machine, &x->request->predict, err);
     if (p) {
         cycles = 0;
         for (uint32_t s = 0; s < x->structure->n_scopes; s++)

@@ -1,26 +1,9 @@
-/* Two builds of one program side by side: which scopes, edges and reference groups are the same.
+/* What a run's build has otherwise than the build whose structure a store keeps.
 
-   A program whose arrays have fixed extents is built anew for each size.  Its builds mostly differ
-   in constants only, but the compiler may unroll, peel or drop a loop in one and not in another.
-   What is the same is found from the scope keys (structure.h) and from the shape of the control
-   flow, routine by routine and loop by loop:
-
-   - A scope is the same as the one with its key.  A routine without a name is the same as none.
-   - The own code of a loop or routine (its basic blocks outside inner loops, each of these being
-     one vertex) is the same if both graphs have one shape, walked from the header or the entry
-     along edges in the order of their kinds, with inner loops at the same places.  Of a loop,
-     emitted iterations must also be the same: equal unrolling and vectorising as far as the
-     compiler says, and about as many instructions.
-   - Edges of own code that is the same are the same in the order of the walk.  What enters or
-     leaves a loop belongs to the code around it.  Where that differs, but the loop itself is the
-     same, its entries are known as a sum, which stands on the first edge that enters it.
-   - A group is the same if its loop's own code is, and it has as many references of the same sizes
-     to the same object in the same blocks, in an order that leaves no choice.
-   - What a group did that is not the same goes by its source: to what the other build has of the
-     same object in the same part of the source (match_source.c).  There all groups of the object
-     become one, in all runs of the store.
-
-   Modules with equal build-ids (shared libraries) are the same as a whole. */
+   A program whose arrays have fixed extents is built anew for each size, and the compiler may
+   unroll, peel or drop a loop in one build and not in another.  What is the same in two builds is
+   found when a run is measured (measure/matching/); what is not is kept with the run as it is
+   declared here, so that nothing is modelled from what is not the same everywhere. */
 #ifndef PM_BUILDS_H
 #define PM_BUILDS_H
 
@@ -49,51 +32,8 @@ struct pm_group_join {
     uint32_t group, with;
 };
 
-struct pm_structure_match {
-    const struct pm_structure *from, *to; /* borrowed */
-    uint32_t *scopes;                     /* [from->n_scopes]: of TO with the same key; PM_NONE */
-    uint8_t *own_from, *own_to;           /* per scope of each: enum pm_mismatch of its own code */
-    uint32_t *edges;   /* [from->n_edges]: of TO, to which its count is added; PM_NONE */
-    uint32_t *groups;  /* [from->n_groups]: of TO; PM_NONE */
-    uint32_t *holders; /* [from->n_groups]: of TO, which gets its histograms: that of `groups`, or
-                          one by source; PM_NONE: TO has no such object */
-    PM_ARRAY(struct pm_group_join, joins); /* of TO, by source */
-    bool *group_is_lost; /* [to->n_groups]: its own code matches, but no group of FROM */
-    bool *strides_vary;  /* [to->n_groups]: other strides in FROM */
-};
-
-/* Matches FROM with TO; both must outlive the result, which the caller frees. */
-struct pm_structure_match *pm_structure_match(const struct pm_structure *from,
-                                              const struct pm_structure *to);
-void pm_structure_match_free(struct pm_structure_match *match); /* NULL is allowed */
-
 /* "its control flow is another" and so on, for people. */
 const char *pm_mismatch_text(enum pm_mismatch mismatch);
-
-/* ---- scopes side by side, for people (pairs.c) ------------------------------------------------
- */
-
-/* By what two scopes of two builds are taken to be the same, the surest first. */
-enum pm_pairing {
-    PM_PAIRED_BY_KEY = 0,
-    PM_PAIRED_BY_PATH,  /* the key without names of files: the source was renamed */
-    PM_PAIRED_BY_PLACE, /* the same line of the same routine, wherever it was inlined and nested */
-    PM_PAIRED_BY_DATA,  /* innermost loops that load and store the same objects, of the same routine
-                           or else of any: it was rewritten, or the routine renamed */
-    PM_N_PAIRINGS,
-};
-
-/* All but the first only where there is one such scope in each that is not in a pair yet. */
-struct pm_scope_pairs {
-    uint32_t *b_of_a, *a_of_b; /* by scope; PM_NONE: none */
-    uint8_t *by;               /* by scope of A: enum pm_pairing */
-};
-
-/* Pairs scopes of A for which WANTED_A holds with such of B.  Freed by pm_scope_pairs_free. */
-struct pm_scope_pairs pm_scope_pairs_make(const struct pm_structure *a, const bool *wanted_a,
-                                          const struct pm_structure *b, const bool *wanted_b);
-void pm_scope_pairs_free(struct pm_scope_pairs *pairs);
-const char *pm_pairing_word(enum pm_pairing pairing); /* "key" */
 
 /* ---- how much work a run of another build did, in the numbers of the store's structure (work.c)
  */
@@ -106,9 +46,16 @@ struct pm_build_work {
 };
 
 void pm_build_work_free(struct pm_build_work *work); /* what it owns */
-/* EDGE_COUNTS: of match->from.  WORK is freed by pm_build_work_free. */
-void pm_build_work_measure(const struct pm_structure_match *match, const double *edge_counts,
+/* What a run of FROM with EDGE_COUNTS did, in the numbers of TO.  HOLDERS: for each group of FROM
+   the one of TO that it counts for, PM_NONE for none; NULL: itself.  WORK is freed by
+   pm_build_work_free. */
+void pm_build_work_measure(const struct pm_structure *from, const double *edge_counts,
+                           const struct pm_structure *to, const uint32_t *holders,
                            struct pm_build_work *work);
+/* For each scope of both its place in the source; owned by the caller.  Loops of FROM that TO has
+   under another line have TO's (source_keys.c). */
+void pm_source_keys(const struct pm_structure *from, const struct pm_structure *to,
+                    uint64_t **of_from, uint64_t **of_to);
 /* Sets those of EDGE_COUNTS, of a run of another build that did WORK, that are own code of the
    scopes that DIFFER, from those of a run of STRUCTURE's own build.  Roughly: flow into a basic
    block of such code is not what flows out of it. */
@@ -116,9 +63,7 @@ void pm_build_work_scale(const struct pm_structure *structure, const bool *diffe
                          const double *base_counts, const struct pm_build_work *work,
                          double *edge_counts);
 
-/* ---- what a run's build has otherwise than the build whose structure the store keeps: kept with
-   the run, so that nothing is modelled from what is not the same everywhere, and listed for people
-   (differences.c) ------------------------------------------------------------------------------ */
+/* ---- what differs (differences.c) ------------------------------------------------------------ */
 
 enum pm_difference_kind {
     PM_DIFFERENT_SCOPE = 0,   /* own code of a loop or routine */
@@ -146,11 +91,6 @@ struct pm_build_differences {
 
 void pm_build_differences_free(struct pm_build_differences *differences); /* what it owns */
 
-/* Lists what MATCH did not match, first what the run executed most of, from the run's EDGE_COUNTS
-   (one for each edge of match->from).  Freed by pm_build_differences_free. */
-void pm_build_differences_list(const struct pm_structure_match *match, const double *edge_counts,
-                               struct pm_build_differences *differences);
-
 /* "12% of the accesses are left out, because …: main/2 heat.c:40 (other control flow), …", or are
    matched by their source only; owned by the caller; NULL if all that the run executed is the same.
  */
@@ -160,15 +100,5 @@ char *pm_build_differences_sentence(const struct pm_build_differences *differenc
    False with a sentence if a row names what is not there. */
 bool pm_build_differences_mark(const struct pm_build_differences *differences,
                                struct pm_structure *structure, struct pm_error *err);
-
-/* ---- a run's results in the store's numbers ---------------------------------------------------
- */
-
-/* PROFILE, measured with match->from, becomes one of match->to; what has no counterpart goes to
-   skipped[PM_SKIPPED_UNMATCHED].  Without histograms (those are in the streams). */
-void pm_match_profile(const struct pm_structure_match *match, struct pm_profile *profile);
-void pm_match_streams(const struct pm_structure_match *match, struct pm_streams *streams);
-/* INEXACT: one for each routine of match->from; the result, of match->to, is the caller's. */
-bool *pm_match_inexact(const struct pm_structure_match *match, const bool *inexact);
 
 #endif

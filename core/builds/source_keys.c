@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 #include "core/base/base.h"
-#include "core/builds/private.h"
+#include "core/builds/builds.h"
 
 struct alias {
     uint64_t look; /* routine or inlined code, depth, line of the first innermost loop */
@@ -68,8 +68,8 @@ static uint64_t *sorted_keys(const uint64_t *keys, size_t n) {
     return sorted;
 }
 
-void pm_match_source_keys(const struct pm_structure *from, const struct pm_structure *to,
-                          uint64_t **of_from, uint64_t **of_to) {
+void pm_source_keys(const struct pm_structure *from, const struct pm_structure *to,
+                    uint64_t **of_from, uint64_t **of_to) {
     *of_from = pm_structure_source_keys(from);
     *of_to = pm_structure_source_keys(to);
     uint64_t *sorted_from = sorted_keys(*of_from, from->n_scopes);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/builds/private.h"
+#include "core/builds/builds.h"
 
 void pm_build_work_free(struct pm_build_work *work) {
     free(work->group_bytes);
@@ -51,7 +51,7 @@ static int compare_keyed(const void *left, const void *right) {
 static double *sum_by_source(const struct pm_structure *from, const double *headers,
                              const struct pm_structure *to) {
     uint64_t *of_from, *of_to;
-    pm_match_source_keys(from, to, &of_from, &of_to);
+    pm_source_keys(from, to, &of_from, &of_to);
     struct keyed *sorted = pm_alloc(from->n_scopes, sizeof *sorted);
     double *sums = pm_alloc(to->n_scopes, sizeof *sums);
     for (size_t i = 0; i < from->n_scopes; i++)
@@ -67,11 +67,9 @@ static double *sum_by_source(const struct pm_structure *from, const double *head
     return sums;
 }
 
-/* HOLDERS: for each group of FROM the one of TO that it counts for, PM_NONE for none; NULL: itself.
- */
-static void measure(const struct pm_structure *from, const double *edge_counts,
-                    const struct pm_structure *to, const uint32_t *holders,
-                    struct pm_build_work *work) {
+void pm_build_work_measure(const struct pm_structure *from, const double *edge_counts,
+                           const struct pm_structure *to, const uint32_t *holders,
+                           struct pm_build_work *work) {
     double *executions = pm_block_executions(from, edge_counts);
     double *headers = count_headers(from, edge_counts);
     *work = (struct pm_build_work){.n_groups = to->n_groups,
@@ -87,11 +85,6 @@ static void measure(const struct pm_structure *from, const double *edge_counts,
     }
     free(headers);
     free(executions);
-}
-
-void pm_build_work_measure(const struct pm_structure_match *match, const double *edge_counts,
-                           struct pm_build_work *work) {
-    measure(match->from, edge_counts, match->to, match->holders, work);
 }
 
 /* ---- shares of the base ---------------------------------------------------------------------- */
@@ -163,7 +156,7 @@ void pm_build_work_scale(const struct pm_structure *s, const bool *differs,
                          const double *base_counts, const struct pm_build_work *work,
                          double *edge_counts) {
     struct pm_build_work base;
-    measure(s, base_counts, s, NULL, &base);
+    pm_build_work_measure(s, base_counts, s, NULL, &base);
     double *shares = find_shares(s, work, &base);
     double *known =
         pm_alloc(s->n_scopes, sizeof *known); /* entries of each loop that is the same */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "measure/ingest/private.h"
+#include "measure/matching/matching.h"
 #include "measure/raw/raw.h"
 
 /* What the run did in all, as its profile has it: the sum over threads. */
@@ -27,7 +28,8 @@ void pm_ingested_match(const struct pm_structure *from, const struct pm_structur
                        struct pm_ingested *ingested, struct pm_build_differences *differences) {
     struct pm_structure_match *match = pm_structure_match(from, to);
     pm_build_differences_list(match, ingested->profile->edge_counts, differences);
-    pm_build_work_measure(match, ingested->profile->edge_counts, &differences->work);
+    pm_build_work_measure(from, ingested->profile->edge_counts, to, match->holders,
+                          &differences->work);
     list_wholes(ingested, differences);
     pm_match_profile(match, ingested->profile);
     pm_match_streams(match, &ingested->streams);

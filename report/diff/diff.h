@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/builds/builds.h"
+#include "measure/matching/matching.h"
 #include "core/machine/machine.h"
 #include "core/prediction.h"
 #include "core/structure/structure.h"

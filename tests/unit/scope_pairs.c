@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/builds/builds.h"
+#include "measure/matching/matching.h"
 #include "tests/unit/report_example.h"
 
 struct fixture {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/builds/builds.h"
+#include "measure/matching/matching.h"
 
 /* What a build has otherwise than the usual one. */
 struct variant {
@@ -410,7 +410,7 @@ static void test_what_an_unrolled_loop_accessed_counts_by_its_source(void **stat
     assert_int_equal(pm_group_holder(b, 0), 0);
     assert_true(b->groups[0].flags & PM_GROUP_JOINED);
     struct pm_build_work work;
-    pm_build_work_measure(match, counts, &work);
+    pm_build_work_measure(match->from, counts, match->to, match->holders, &work);
     assert_true(work.group_bytes[0] == 800); /* 100 accesses of 8 bytes */
     /* A base with as many iterations, each of which does twice as much. */
     bool differs[] = {[INNER] = true, [LAST] = false};

@@ -1,8 +1,8 @@
-/* What the files of core/builds/ share. */
+/* What the files of measure/matching/ share. */
 #ifndef PM_STRUCTURE_MATCH_PRIVATE_H
 #define PM_STRUCTURE_MATCH_PRIVATE_H
 
-#include "core/builds/builds.h"
+#include "measure/matching/matching.h"
 
 /* One of the builds, with what the walk asks for.  A vertex is a basic block b, as b, or a loop
    that is seen as one, as n_blocks + its scope. */
@@ -32,11 +32,6 @@ enum pm_mismatch pm_match_own_code(struct pm_matcher *m, uint32_t scope);
 
 /* Fills the groups of M->match from the pairs of vertices. */
 void pm_match_groups(struct pm_matcher *m);
-
-/* For each scope of both its place in the source; owned by the caller.  Loops of FROM that TO has
-   under another line have TO's. */
-void pm_match_source_keys(const struct pm_structure *from, const struct pm_structure *to,
-                          uint64_t **of_from, uint64_t **of_to);
 
 /* Fills the holders and joins of MATCH, from its groups. */
 void pm_match_by_source(struct pm_structure_match *match);

@@ -1,28 +1,16 @@
-/* Two builds of one program side by side; see builds.h.
+/* Two builds of one program side by side; see matching.h.
 
    Scopes by key; then own code, inner loops before what is around them (match_flow.c);
    then what enters loops from code that is not the same; then groups (match_groups.c), and what is
    left of them by source (match_source.c). */
 #define _GNU_SOURCE
-#include "core/builds/builds.h"
+#include "measure/matching/matching.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
-#include "core/builds/private.h"
-
-const char *pm_mismatch_text(enum pm_mismatch mismatch) {
-    static const char *const texts[PM_N_MISMATCHES] = {
-        [PM_MATCHES] = "the same",
-        [PM_MISMATCH_ABSENT] = "not there",
-        [PM_MISMATCH_FLOW] = "other control flow",
-        [PM_MISMATCH_BODY] = "unrolled or vectorised otherwise",
-        [PM_MISMATCH_NOT_COUNTED] = "not counted",
-        [PM_MISMATCH_REFERENCES] = "other references",
-    };
-    return (unsigned)mismatch < PM_N_MISMATCHES ? texts[mismatch] : "?";
-}
+#include "measure/matching/private.h"
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* Scopes of two builds side by side, although the source was changed between them; see builds.h.
+/* Scopes of two builds side by side, although the source was changed between them; see matching.h.
 
    For each way of pairing every scope that is left gets a key, 0: none.  A key that exactly one
    scope of each has makes a pair; the scope keys themselves are such already. */
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/builds/builds.h"
+#include "measure/matching/matching.h"
 
 struct keyed {
     uint64_t key;

@@ -1,4 +1,4 @@
-/* Which reference groups of two builds are the same; see builds.h.
+/* Which reference groups of two builds are the same; see matching.h.
 
    In loops whose own code is the same, basic blocks go together.  Where two such blocks have the
    same references in the same order, their groups go together, if all references agree.  Groups
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "core/builds/private.h"
+#include "measure/matching/private.h"
 
 enum { OF_ONE_BUILD = PM_GROUP_UNMATCHED | PM_GROUP_STRIDES_VARY | PM_GROUP_JOINED };
 

@@ -1,4 +1,4 @@
-/* Where what was measured in code that is not the same belongs by its source; see builds.h.
+/* Where what was measured in code that is not the same belongs by its source; see matching.h.
 
    A compiler makes several pieces of code of one source loop (vectorised body, remainder, peeled
    and unrolled copies), and others of them for another trip count.  What a source loop does with
@@ -15,7 +15,7 @@
 #include <xxhash.h>
 
 #include "core/base/base.h"
-#include "core/builds/private.h"
+#include "measure/matching/private.h"
 
 /* An object in a part of the source, and a group that does something with it there. */
 struct place {
@@ -164,7 +164,7 @@ static void keep_each_once(struct pm_structure_match *match) {
 void pm_match_by_source(struct pm_structure_match *match) {
     struct source_side from, to;
     uint64_t *of_from, *of_to;
-    pm_match_source_keys(match->from, match->to, &of_from, &of_to);
+    pm_source_keys(match->from, match->to, &of_from, &of_to);
     side_make(&from, match->from, of_from);
     side_make(&to, match->to, of_to);
     bool *taken = pm_alloc(match->to->n_groups, sizeof *taken);

@@ -1,4 +1,4 @@
-/* Is the own code of two loops or routines the same?  See builds.h.
+/* Is the own code of two loops or routines the same?  See matching.h.
 
    Both graphs are walked at once from the header or the entry.  Edges out of two vertices go
    together in the order of their kinds; where they lead, the vertices go together from then on.  An
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/builds/private.h"
+#include "measure/matching/private.h"
 
 #define MOST_ALIKE 1.5 /* an unrolled or wider body has nearly twice as much */
 
