@@ -190,7 +190,7 @@ static bool fit_role(struct pm_store *store, const struct pm_ranks *names, uint3
 
 static bool fit_roles(struct pm_store *store, const struct request *request, struct pm_error *err) {
     struct pm_ranks names = {0};
-    bool ok = pm_store_roles(store, &names, err) && pm_store_name_roles(store, err);
+    bool ok = pm_store_roles(store, &names, err);
     for (uint32_t role = 0; ok && role < names.n_roles; role++)
         ok = fit_role(store, &names, role, request, err);
     pm_ranks_free(&names);

@@ -7,8 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/help/help.h"
 #include "cmd/options.h"
-
-#define PM_VERSION "0.1"
+#include "core/version.h"
 
 /* In the order of the pipeline. */
 static const struct pm_command *const commands[] = {

@@ -208,6 +208,7 @@ void pm_model_set_free(struct pm_model_set *set);
 size_t pm_model_set_parameters(const struct pm_model_set *set, const char **names);
 
 /* As bytes (zstd, versioned, checksummed) and back; decoding checks everything. */
+#define PM_MODEL_SET_VERSION 10
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);
 struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err);
 

@@ -5,111 +5,59 @@
 #include "core/base/base.h"
 #include "core/store/private.h"
 
-static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS build_difference (run INTEGER, place TEXT, kind TEXT, id INTEGER,"
-    " mismatch INTEGER, accesses REAL, run_accesses REAL);"
-    "CREATE INDEX IF NOT EXISTS build_difference_of_run ON build_difference (run);";
-
-static const char *const kinds[PM_N_DIFFERENT] = {[PM_DIFFERENT_SCOPE] = "scope",
-                                                  [PM_DIFFERENT_GROUP] = "group",
-                                                  [PM_DIFFERENT_STRIDES] = "strides"};
-
-/* Stores of one build have no such table. */
-static bool has_table(struct pm_store *store, bool *has, struct pm_error *err) {
-    return pm_store_has_table(store, "build_difference", has, err);
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static bool put_rows(struct pm_store *store, int64_t run,
-                     const struct pm_build_differences *differences, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store,
-                                       "INSERT INTO build_difference (run, place, kind, id,"
-                                       " mismatch, accesses, run_accesses) VALUES (?,?,?,?,?,?,?)",
-                                       err);
-    bool ok = s != NULL;
-    for (size_t i = 0; ok && i < differences->n_rows; i++) {
-        const struct pm_build_difference *row = &differences->rows[i];
-        sqlite3_clear_bindings(s);
-        sqlite3_bind_int64(s, 1, run);
-        sqlite3_bind_text(s, 2, row->place, -1, SQLITE_STATIC);
-        sqlite3_bind_text(s, 3, kinds[row->kind], -1, SQLITE_STATIC);
-        if (row->index != PM_NONE)
-            sqlite3_bind_int64(s, 4, row->index);
-        sqlite3_bind_int(s, 5, row->mismatch);
-        if (!isnan(row->accesses))
-            sqlite3_bind_double(s, 6, row->accesses);
-        sqlite3_bind_double(s, 7, differences->accesses);
-        ok = pm_store_step(store, s, err);
-    }
-    sqlite3_finalize(s);
-    return ok;
-}
-
-bool pm_store_remove_differences(struct pm_store *store, int64_t run, struct pm_error *err) {
-    return pm_store_remove_build_sources(store, run, err) &&
-           pm_store_remove_rows(store, "build_difference", run, err);
-}
-
+/* Kept with a run of another build. */
 bool pm_store_put_differences(struct pm_store *store, int64_t run,
                               const struct pm_build_differences *differences,
                               struct pm_error *err) {
-    return pm_store_run_sql(store, schema, err) && put_rows(store, run, differences, err) &&
-           pm_store_put_build_sources(store, run, differences, err);
+    const struct pm_build_work *work = &differences->work;
+    const struct pm_work_row all_work = {{work->group_bytes, work->n_groups * sizeof(double)},
+                                         {work->iterations, work->n_scopes * sizeof(double)}};
+    struct pm_store_rows rows = pm_rows_to(store, PM_DIFFERENCES, run, err);
+    for (size_t i = 0; i < differences->n_rows; i++) {
+        const struct pm_difference_row row = {differences->rows[i], differences->accesses};
+        pm_rows_put(&rows, &row);
+    }
+    return pm_rows_end(&rows) &&
+           pm_store_put_rows(store, PM_JOINS, run, differences->joins, differences->n_joins, err) &&
+           pm_store_put_rows(store, PM_WHOLES, run, differences->wholes, differences->n_wholes,
+                             err) &&
+           (!work->group_bytes || pm_store_put_rows(store, PM_WORK, run, &all_work, 1, err));
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool damaged(const struct pm_store *store, struct pm_error *err) {
-    return pm_fail(err, "%s: the differences between builds are damaged: measure into a new store",
-                   store->path);
+static int compare_joins(const void *left, const void *right) {
+    const struct pm_group_join *a = left, *b = right;
+    int order = PM_COMPARE(a->group, b->group);
+    return order ? order : PM_COMPARE(a->with, b->with);
 }
 
-static bool read_row(const struct pm_store *store, sqlite3_stmt *s,
-                     struct pm_build_differences *differences, struct pm_error *err) {
-    const char *place = (const char *)sqlite3_column_text(s, 0);
-    const char *name = (const char *)sqlite3_column_text(s, 1);
-    uint8_t kind = 0;
-    while (kind < PM_N_DIFFERENT && (!name || sqlite3_stricmp(name, kinds[kind]) != 0))
-        kind++;
-    bool has_index = sqlite3_column_type(s, 2) != SQLITE_NULL;
-    int64_t index = sqlite3_column_int64(s, 2), mismatch = sqlite3_column_int64(s, 3);
-    if (kind == PM_N_DIFFERENT || !place || mismatch < 0 || mismatch >= PM_N_MISMATCHES ||
-        (has_index && (index < 0 || index >= PM_NONE)))
-        return damaged(store, err);
-    bool has_accesses = sqlite3_column_type(s, 4) != SQLITE_NULL;
-    *PM_PUSH(differences, rows) = (struct pm_build_difference){
-        .kind = kind,
-        .mismatch = (uint8_t)mismatch,
-        .index = has_index ? (uint32_t)index : PM_NONE,
-        .place = pm_strdup(place),
-        .accesses = has_accesses ? sqlite3_column_double(s, 4) : NAN,
-    };
-    differences->accesses = sqlite3_column_double(s, 5);
+/* Ascending, each once. */
+static bool read_joins(struct pm_store *store, int64_t run,
+                       struct pm_build_differences *differences, struct pm_error *err) {
+    if (!PM_READ_ROWS(store, PM_JOINS, run, differences, joins, err))
+        return false;
+    struct pm_group_join *joins = differences->joins;
+    size_t n = differences->n_joins, kept = 0;
+    PM_SORT(joins, n, compare_joins);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || compare_joins(&joins[i], &joins[kept - 1]) != 0)
+            joins[kept++] = joins[i];
+    differences->n_joins = kept;
     return true;
 }
 
-/* Of one run; 0: of all. */
 static bool read_rows(struct pm_store *store, int64_t run, struct pm_build_differences *differences,
                       struct pm_error *err) {
-    bool has;
-    if (!has_table(store, &has, err))
-        return false;
-    if (!has)
-        return true;
-    sqlite3_stmt *s =
-        pm_store_prepare(store,
-                         "SELECT place, kind, id, mismatch, accesses, run_accesses"
-                         " FROM build_difference WHERE ?1 = 0 OR run = ?1 ORDER BY rowid",
-                         err);
-    if (!s)
-        return false;
-    sqlite3_bind_int64(s, 1, run);
-    bool ok = true;
-    while (pm_store_next_row(store, s, &ok, err))
-        ok = read_row(store, s, differences, err);
-    sqlite3_finalize(s);
-    return ok;
+    struct pm_store_rows rows = pm_rows_of(store, PM_DIFFERENCES, run, err);
+    const struct pm_difference_row *row;
+    while ((row = pm_rows_next(&rows))) {
+        *PM_PUSH(differences, rows) = row->is;
+        differences->accesses = row->run_accesses;
+        if (!row->is.place || row->is.mismatch >= PM_N_MISMATCHES)
+            pm_rows_damaged(&rows);
+    }
+    return pm_rows_end(&rows);
 }
 
 bool pm_store_differences(struct pm_store *store, const struct pm_parameters *parameters,
@@ -118,11 +66,49 @@ bool pm_store_differences(struct pm_store *store, const struct pm_parameters *pa
     int64_t run = pm_store_find_run(store, parameters, err);
     if (run <= 0)
         return run == 0;
-    if (read_rows(store, run, differences, err) &&
-        pm_store_read_joins(store, run, differences, err))
+    if (read_rows(store, run, differences, err) && read_joins(store, run, differences, err))
         return true;
     pm_build_differences_free(differences);
     return false;
+}
+
+static bool read_work(struct pm_store *store, int64_t run, const struct pm_structure *structure,
+                      struct pm_build_work *work, bool *found, struct pm_error *err) {
+    struct pm_work_row row;
+    if (!pm_store_read_row(store, PM_WORK, run, &row, found, err) || !*found)
+        return !*found && err->kind == PM_ERROR_NONE;
+    *work = (struct pm_build_work){row.group_bytes.n / sizeof(double),
+                                   row.iterations.n / sizeof(double), row.group_bytes.data,
+                                   row.iterations.data};
+    return (work->n_groups == structure->n_groups && work->n_scopes == structure->n_scopes) ||
+           pm_fail(err, "%s: what is known of other builds is damaged: measure into a new store",
+                   store->path);
+}
+
+/* *RUN: one of the store's build, if the work of all runs of other builds is known; else 0. */
+static bool find_base_run(struct pm_store *store, int64_t *run, struct pm_error *err) {
+    double number;
+    bool ok =
+        pm_store_number(store,
+                        "SELECT (SELECT id FROM run WHERE id NOT IN (SELECT run FROM build_work)"
+                        " AND id NOT IN (SELECT run FROM build_difference) ORDER BY id LIMIT 1)"
+                        " WHERE NOT EXISTS (SELECT 1 FROM build_difference"
+                        "  WHERE run NOT IN (SELECT run FROM build_work))",
+                        0, &number, err);
+    *run = (int64_t)number;
+    return ok;
+}
+
+/* Stores of one build have none: then all is the same. */
+static bool has_other_builds(struct pm_store *store, bool *has, struct pm_error *err) {
+    double number;
+    bool ok = pm_store_number(store,
+                              "SELECT EXISTS (SELECT 1 FROM build_difference)"
+                              " + EXISTS (SELECT 1 FROM build_join)"
+                              " + EXISTS (SELECT 1 FROM build_whole)",
+                              0, &number, err);
+    *has = number > 0;
+    return ok;
 }
 
 /* What a run of the store's build tells of all others is known at least roughly. */
@@ -136,9 +122,8 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
                                struct pm_error *err) {
     struct pm_build_differences all = {0};
     int64_t base = 0;
-    bool ok = read_rows(store, 0, &all, err) && pm_store_read_joins(store, 0, &all, err) &&
-              pm_build_differences_mark(&all, structure, err) &&
-              pm_store_base_run(store, &base, err);
+    bool ok = read_rows(store, 0, &all, err) && read_joins(store, 0, &all, err) &&
+              pm_build_differences_mark(&all, structure, err) && find_base_run(store, &base, err);
     if (ok && base)
         mark_rough(structure);
     pm_build_differences_free(&all);
@@ -160,7 +145,7 @@ static void count_lost(struct pm_profile *profile, const struct pm_structure *st
 static bool read_wholes(struct pm_store *store, int64_t run,
                         const struct pm_build_differences *differences, struct pm_profile *profile,
                         struct pm_error *err) {
-    if (!pm_store_read_wholes(store, run, profile, err))
+    if (!PM_READ_ROWS(store, PM_WHOLES, run, profile, wholes, err))
         return false;
     if (profile->n_wholes == 0 && differences->n_rows == 0) {
         profile->wholes = pm_profile_sums(profile);
@@ -178,9 +163,8 @@ static bool scale_edges(struct pm_store *store, int64_t run, const struct pm_str
     struct pm_profile base = {0};
     int64_t base_run = 0;
     bool found = false;
-    bool ok = pm_store_base_run(store, &base_run, err) &&
-              (!base_run || pm_store_read_work(store, run, structure->n_groups, structure->n_scopes,
-                                               &work, &found, err)) &&
+    bool ok = find_base_run(store, &base_run, err) &&
+              (!base_run || read_work(store, run, structure, &work, &found, err)) &&
               (!found || pm_store_read_edges(store, base_run, &base, err));
     if (ok && found && base.n_edges == structure->n_edges) {
         bool *differs = pm_alloc(structure->n_scopes, sizeof *differs);
@@ -200,7 +184,7 @@ bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profil
                            struct pm_error *err) {
     bool has;
     struct pm_build_differences differences = {0};
-    if (!has_table(store, &has, err))
+    if (!has_other_builds(store, &has, err))
         return false;
     struct pm_structure *structure = has ? pm_store_structure(store, err) : NULL;
     bool ok = (!has || structure) && (!has || read_rows(store, run, &differences, err)) &&

@@ -1,535 +1,317 @@
-/* A set of models as bytes and back.
-
-   Header: magic, version, size and XXH3 of the raw bytes; then the raw bytes, zstd-compressed. Raw:
-   little-endian fields in the order of the structures of model.h.  The decoder checks the checksum
-   first and then every length, index and number, so that a damaged or foreign blob is an error. */
+/* A set of models as bytes and back (core/codec.h): its fields in the order of the structures
+   of model.h.  What is read is checked field by field, so that a damaged or foreign blob is an
+   error. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include <xxhash.h>
-#include <zstd.h>
-
-#include "core/model.h"
-#include "core/strides/strides.h"
 #include "core/base/base.h"
+#include "core/codec.h"
+#include "core/model.h"
+#include "core/store/private.h"
+
+static const char again[] = "run `pmodel fit` again";
+static const struct pm_codec_kind counts = {"PMMS", PM_MODEL_SET_VERSION, "the stored models are",
+                                            again},
+                                  messages = {"PMMM", PM_MODEL_SET_VERSION,
+                                              "the stored models of messages are", again};
 
 enum {
-    /* 4 had no powers, nothing of the whole program, and no sets that are held out; 5 no misfits,
-       6 no strides, 7 no variants of them, 8 none of stores by dirty distance */
-    MODEL_SET_VERSION = 9,
-    DIRTY_VERSION = 9,
-    STRIDE_VARIANTS_VERSION = 8,
-    STRIDES_VERSION = 7,
-    MISFIT_VERSION = 6,
-    OLDEST_VERSION = 4,
-    HEADER_BYTES = 24,
-    MODEL_LEAST_BYTES = 29, /* a model without terms, of the oldest version */
+    MODEL_LEAST_BYTES = 36, /* a model without terms */
     BIN_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 2 * 8 + 2,
-    HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 5 * 8 + 1, /* without bins */
-};
-static const char MAGIC[4] = "PMMS";
-
-/* ---- writing -------------------------------------------------------------------------------- */
-
-struct writer {
-    char *bytes;
-    size_t n, capacity;
+    HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 3 * 8 + 4, /* without bins */
+    VARIANT_LEAST_BYTES = 2 * 8 + 1,
 };
 
-static void put(struct writer *w, const void *data, size_t size) {
-    if (w->n + size > w->capacity) {
-        w->capacity = 2 * (w->n + size) + 256;
-        w->bytes = pm_realloc(w->bytes, w->capacity, 1);
+static bool is_share(double value) { return value >= 0 && value <= 1; }
+static bool is_amount(double value) { return value >= 0 && isfinite(value); }
+
+/* ---- one model ------------------------------------------------------------------------------- */
+
+/* N_BASIS: functions that its terms may be. */
+static void code_model(struct pm_codec *codec, struct pm_model *model, size_t n_basis) {
+    U8(model->n_terms);
+    MUST(model->n_terms <= PM_MODEL_MAX_TERMS);
+    for (size_t i = 0; i < model->n_terms && !codec->in.fault; i++) {
+        U16(model->terms[i]);
+        REAL(model->coefficients[i]);
+        MUST(model->terms[i] < n_basis && isfinite(model->coefficients[i]));
     }
-    memcpy(w->bytes + w->n, data, size);
-    w->n += size;
-}
-static void put_u8(struct writer *w, uint8_t value) { put(w, &value, sizeof value); }
-static void put_u64(struct writer *w, uint64_t value) { put(w, &value, sizeof value); }
-static void put_double(struct writer *w, double value) { put(w, &value, sizeof value); }
-static void put_text(struct writer *w, const char *text) {
-    put_u64(w, strlen(text));
-    put(w, text, strlen(text));
-}
-
-static void put_model(struct writer *w, const struct pm_model *model) {
-    put_u8(w, model->n_terms);
-    put(w, model->terms, model->n_terms * sizeof model->terms[0]);
-    put(w, model->coefficients, model->n_terms * sizeof model->coefficients[0]);
-    put_double(w, model->power);
-    put_double(w, model->relative_error);
-    put_double(w, model->leave_one_out_error);
-    put_double(w, model->sigma);
-    put(w, &model->n_points, sizeof model->n_points);
-    put_u8(w, model->shape);
-    put_u8(w, model->exact);
+    REAL(model->power);
+    MUST(is_amount(model->power));
+    REAL(model->relative_error);
+    REAL(model->leave_one_out_error);
+    REAL(model->sigma);
+    U16(model->n_points);
+    U8(model->shape);
+    BOOL(model->exact);
+    if (codec->in.fault)
+        model->n_terms = 0;
 }
 
-static void put_parameters(struct writer *w, const struct pm_parameters *parameters) {
-    put_u64(w, parameters->n);
-    for (size_t i = 0; i < parameters->n; i++) {
-        put_text(w, parameters->names[i]);
-        put_double(w, parameters->values[i]);
-    }
-}
-
-static void put_stride_level(struct writer *w, const struct pm_stride_level_model *level) {
-    put_model(w, &level->stride);
-    put_model(w, &level->count);
-    put_u8(w, level->downwards);
-    put_double(w, level->stride_share);
-    put_double(w, level->count_share);
-}
-
-static void put_stride_variants(struct writer *w, const struct pm_stride_model *strides) {
-    put_u64(w, strides->n_variants);
-    if (!strides->n_variants)
-        return;
-    put_u8(w, strides->same_number);
-    put_model(w, &strides->all_phases);
-    put_model(w, &strides->usual_phase);
-    for (uint32_t v = 0; v < 2 * strides->n_variants; v++) {
-        const struct pm_stride_variant_model *variant = &strides->variants[v];
-        put_double(w, variant->share);
-        put_double(w, variant->since);
-        put_u64(w, variant->known ? variant->n_levels : 0);
-        if (!variant->known)
-            continue;
-        put_model(w, &variant->phase);
-        put_model(w, &variant->offset);
-        for (uint32_t l = 0; l < variant->n_levels; l++)
-            put_stride_level(w, &variant->levels[l]);
-    }
-}
-
-static void put_strides(struct writer *w, const struct pm_model_set *set) {
-    put_u64(w, set->n_strides);
-    for (size_t i = 0; i < set->n_strides; i++) {
-        const struct pm_stride_model *strides = &set->strides[i];
-        put_u64(w, strides->reference);
-        put_u8(w, strides->known);
-        if (!strides->known)
-            continue;
-        put_u64(w, strides->n_levels);
-        for (uint32_t l = 0; l < strides->n_levels; l++)
-            put_stride_level(w, &strides->levels[l]);
-        put_u64(w, strides->space);
-        put_model(w, &strides->offset);
-        put_u8(w, strides->below);
-        put_u8(w, strides->whole_pages);
-        put_double(w, strides->place_in_page);
-        put_stride_variants(w, strides);
-    }
-}
-
-static void put_set(struct writer *w, const struct pm_model_set *set);
-
-static void put_held_out(struct writer *w, const struct pm_model_set *set) {
-    put_u8(w, set->held_out_tried);
-    put_u8(w, (uint8_t)set->n_held_out);
-    for (size_t i = 0; i < set->n_held_out; i++)
-        put_set(w, set->held_out[i]);
-}
-
-static void put_set(struct writer *w, const struct pm_model_set *set) {
-    put_u64(w, set->basis->n);
-    for (size_t i = 0; i < set->basis->n; i++)
-        put_text(w, set->basis->texts[i]);
-    put_parameters(w, &set->low);
-    put_parameters(w, &set->high);
-    put_u64(w, set->n_runs);
-    for (size_t i = 0; i < set->n_runs; i++)
-        put_parameters(w, &set->runs[i]);
-    put_u64(w, set->n_runs_dropped);
-    put_u64(w, set->n_edges);
-    for (size_t i = 0; i < set->n_edges; i++)
-        put_model(w, &set->edges[i]);
-    put_u64(w, set->n_histograms);
-    for (size_t i = 0; i < set->n_histograms; i++) {
-        const struct pm_histogram_model *histogram = &set->histograms[i];
-        put_u64(w, histogram->group);
-        put_u64(w, histogram->block_bytes);
-        put_model(w, &histogram->accesses);
-        put_u8(w, histogram->per_execution);
-        put_model(w, &histogram->cold);
-        put_double(w, histogram->at_least);
-        put_double(w, histogram->store_share);
-        put_u64(w, histogram->n_bins);
-        for (size_t b = 0; b < histogram->n_bins; b++) {
-            const struct pm_bin_model *bin = &histogram->bins[b];
-            put_model(w, &bin->count);
-            put_model(w, &bin->distance);
-            put_double(w, bin->low);
-            put_double(w, bin->high);
-            put_u8(w, bin->constant_distance);
-            put_u8(w, bin->takes_rest);
+static void code_parameters(struct pm_codec *codec, struct pm_parameters *parameters) {
+    size_t n = pm_code_length(codec, parameters->n, 9);
+    MUST(n <= PM_MAX_PARAMETERS);
+    for (size_t i = 0; i < n && !codec->in.fault; i++) {
+        char *name = codec->reading ? NULL : parameters->names[i];
+        double value = codec->reading ? 0 : parameters->values[i];
+        pm_code_text(codec, &name);
+        REAL(value);
+        if (codec->reading) {
+            MUST(name && !codec->in.fault && pm_parameters_set(parameters, name, value, NULL));
+            free(name);
         }
     }
-    put_double(w, set->accesses_left_out);
-    put_double(w, set->first_touches_left_out);
-    put_u64(w, set->n_wholes);
-    for (size_t i = 0; i < set->n_wholes; i++) {
-        put_u64(w, set->wholes[i].block_bytes);
-        put_model(w, &set->wholes[i].cold);
+}
+
+static void code_basis(struct pm_codec *codec, struct pm_model_set *set) {
+    size_t n = codec->reading ? 0 : set->basis->n;
+    char **texts =
+        pm_code_array(codec, codec->reading ? NULL : set->basis->texts, &n, sizeof *texts, 1);
+    bool all = true;
+    for (size_t i = 0; i < n; i++) {
+        pm_code_text(codec, &texts[i]);
+        all &= texts[i] != NULL;
     }
-    for (size_t i = 0; i < set->n_histograms; i++)
-        put_double(w, set->histograms[i].cold_share);
-    put_held_out(w, set);
-    put_u64(w, set->n_misfits);
-    for (size_t i = 0; i < set->n_misfits; i++) {
-        put_u64(w, set->misfits[i].block_bytes);
-        put_double(w, set->misfits[i].error);
-    }
-    put_strides(w, set);
-    put_u8(w, set->dirty != NULL);
-    if (set->dirty)
-        put_set(w, set->dirty);
-}
-
-void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
-    struct writer raw = {0};
-    put_set(&raw, set);
-    size_t bound = ZSTD_compressBound(raw.n);
-    char *out = pm_alloc(HEADER_BYTES + bound, 1);
-    uint32_t version = MODEL_SET_VERSION;
-    uint64_t raw_bytes = raw.n, checksum = XXH3_64bits(raw.bytes, raw.n);
-    memcpy(out, MAGIC, sizeof MAGIC);
-    memcpy(out + 4, &version, sizeof version);
-    memcpy(out + 8, &raw_bytes, sizeof raw_bytes);
-    memcpy(out + 16, &checksum, sizeof checksum);
-    size_t compressed = ZSTD_compress(out + HEADER_BYTES, bound, raw.bytes, raw.n, 3);
-    free(raw.bytes);
-    *bytes = out; /* with a buffer of compressBound, ZSTD_compress cannot fail for lack of room */
-    *n_bytes = HEADER_BYTES + compressed;
-}
-
-/* ---- reading -------------------------------------------------------------------------------- */
-
-static double get_double(struct pm_reader *r) {
-    double value;
-    pm_take_into(r, &value, sizeof value);
-    return value;
-}
-
-/* A number of items that take at least LEAST bytes each: never more than what is left. */
-static size_t get_count(struct pm_reader *r, size_t least) {
-    uint64_t count = pm_take_unsigned(r, 8);
-    if (r->fault || count > pm_bytes_left(r) / least) {
-        r->fault = PM_READ_BAD;
-        return 0;
-    }
-    return count;
-}
-
-static char *get_text(struct pm_reader *r) {
-    size_t length = get_count(r, 1);
-    char *text = pm_alloc(length + 1, 1);
-    pm_take_into(r, text, length);
-    return text;
-}
-
-/* What the models of a set have in common. */
-struct of_set {
-    uint32_t version;
-    size_t n_basis;
-};
-
-static void get_model(struct pm_reader *r, struct pm_model *model, struct of_set of) {
-    model->n_terms = (uint8_t)pm_take_unsigned(r, 1);
-    if (model->n_terms > PM_MODEL_MAX_TERMS) {
-        model->n_terms = 0;
-        r->fault = PM_READ_BAD;
-    }
-    pm_take_into(r, model->terms, model->n_terms * sizeof model->terms[0]);
-    pm_take_into(r, model->coefficients, model->n_terms * sizeof model->coefficients[0]);
-    for (size_t i = 0; i < model->n_terms; i++)
-        if (model->terms[i] >= of.n_basis || !isfinite(model->coefficients[i]))
-            r->fault = PM_READ_BAD;
-    model->power = of.version > OLDEST_VERSION ? get_double(r) : 0;
-    if (!(model->power >= 0 && isfinite(model->power)))
-        r->fault = PM_READ_BAD;
-    model->relative_error = get_double(r);
-    model->leave_one_out_error = get_double(r);
-    model->sigma = get_double(r);
-    pm_take_into(r, &model->n_points, sizeof model->n_points);
-    model->shape = (uint8_t)pm_take_unsigned(r, 1);
-    uint8_t exact = (uint8_t)pm_take_unsigned(r, 1);
-    if (exact > 1)
-        r->fault = PM_READ_BAD;
-    model->exact = exact == 1;
-}
-
-static void get_parameters(struct pm_reader *r, struct pm_parameters *parameters) {
-    size_t n = get_count(r, 16);
-    if (n > PM_MAX_PARAMETERS)
-        r->fault = PM_READ_BAD;
-    for (size_t i = 0; i < n && !r->fault; i++) {
-        char *name = get_text(r);
-        double value = get_double(r);
-        if (!r->fault && !pm_parameters_set(parameters, name, value, NULL))
-            r->fault = PM_READ_BAD;
-        free(name);
-    }
-}
-
-static void get_basis(struct pm_reader *r, struct pm_model_set *set) {
-    size_t n = get_count(r, 8);
-    char **texts = pm_alloc(n, sizeof *texts);
-    for (size_t i = 0; i < n; i++)
-        texts[i] = get_text(r);
-    if (!r->fault)
+    if (!codec->reading)
+        return;
+    if (all && !codec->in.fault)
         set->basis = pm_basis_new(n, (const char *const *)texts, NULL);
-    if (!set->basis)
-        r->fault = PM_READ_BAD;
+    MUST(set->basis);
     for (size_t i = 0; i < n; i++)
         free(texts[i]);
     free(texts);
 }
 
-static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histogram,
-                          struct of_set of, struct pm_bin_model_arena *arena) {
-    uint64_t group = pm_take_unsigned(r, 8);
-    histogram->group = (uint32_t)group;
-    histogram->block_bytes = pm_take_unsigned(r, 8);
-    if (group > UINT32_MAX || histogram->block_bytes == 0)
-        r->fault = PM_READ_BAD;
-    get_model(r, &histogram->accesses, of);
-    uint8_t per_execution = (uint8_t)pm_take_unsigned(r, 1);
-    if (per_execution > 1)
-        r->fault = PM_READ_BAD;
-    histogram->per_execution = per_execution == 1;
-    get_model(r, &histogram->cold, of);
-    histogram->at_least = get_double(r);
-    if (!(histogram->at_least >= 0 && isfinite(histogram->at_least)))
-        r->fault = PM_READ_BAD;
-    histogram->store_share = get_double(r);
-    if (!(histogram->store_share >= 0 && histogram->store_share <= 1))
-        r->fault = PM_READ_BAD;
-    histogram->n_bins = get_count(r, BIN_LEAST_BYTES);
-    histogram->bins = pm_bin_model_arena_alloc(arena, histogram->n_bins);
-    for (size_t b = 0; b < histogram->n_bins; b++) {
-        struct pm_bin_model *bin = &histogram->bins[b];
-        get_model(r, &bin->count, of);
-        get_model(r, &bin->distance, of);
-        bin->low = get_double(r);
-        bin->high = get_double(r);
-        if (!(bin->low >= 0 && bin->low <= 1 && bin->high >= 1 && isfinite(bin->high)))
-            r->fault = PM_READ_BAD;
-        bin->constant_distance = (uint8_t)pm_take_unsigned(r, 1) != 0;
-        bin->takes_rest = (uint8_t)pm_take_unsigned(r, 1) != 0;
+/* ---- histograms ------------------------------------------------------------------------------ */
+
+static void code_bin(struct pm_codec *codec, struct pm_bin_model *bin, size_t n_basis) {
+    code_model(codec, &bin->count, n_basis);
+    code_model(codec, &bin->distance, n_basis);
+    REAL(bin->low);
+    REAL(bin->high);
+    MUST(is_share(bin->low) && bin->high >= 1 && isfinite(bin->high));
+    BOOL(bin->constant_distance);
+    BOOL(bin->takes_rest);
+}
+
+static void code_histogram(struct pm_codec *codec, struct pm_histogram_model *histogram,
+                           size_t n_basis, struct pm_bin_model_arena *arena) {
+    U32(histogram->group);
+    U64(histogram->block_bytes);
+    MUST(histogram->block_bytes > 0);
+    code_model(codec, &histogram->accesses, n_basis);
+    BOOL(histogram->per_execution);
+    code_model(codec, &histogram->cold, n_basis);
+    REAL(histogram->at_least);
+    MUST(is_amount(histogram->at_least));
+    REAL(histogram->store_share);
+    REAL(histogram->cold_share);
+    MUST(is_share(histogram->store_share) && is_share(histogram->cold_share));
+    histogram->n_bins = pm_code_length(codec, histogram->n_bins, BIN_LEAST_BYTES);
+    if (codec->reading)
+        histogram->bins = pm_bin_model_arena_alloc(arena, histogram->n_bins);
+    for (size_t b = 0; b < histogram->n_bins; b++)
+        code_bin(codec, &histogram->bins[b], n_basis);
+}
+
+/* ---- strides --------------------------------------------------------------------------------- */
+
+static void code_level(struct pm_codec *codec, struct pm_stride_level_model *level,
+                       size_t n_basis) {
+    code_model(codec, &level->stride, n_basis);
+    code_model(codec, &level->count, n_basis);
+    BOOL(level->downwards);
+    REAL(level->stride_share);
+    REAL(level->count_share);
+    MUST(is_share(level->stride_share) && is_share(level->count_share));
+}
+
+/* One without levels is not known. */
+static void code_variant(struct pm_codec *codec, struct pm_stride_variant_model *variant,
+                         size_t n_basis) {
+    uint32_t n_levels = variant->known ? variant->n_levels : 0;
+    REAL(variant->share);
+    REAL(variant->since);
+    U32(n_levels);
+    MUST(variant->share > 0 && variant->share <= 1 && is_amount(variant->since) &&
+         n_levels <= PM_MOST_STRIDE_LEVELS);
+    if (!n_levels || codec->in.fault)
+        return;
+    variant->known = true;
+    variant->n_levels = n_levels;
+    code_model(codec, &variant->phase, n_basis);
+    code_model(codec, &variant->offset, n_basis);
+    for (uint32_t l = 0; l < n_levels; l++)
+        code_level(codec, &variant->levels[l], n_basis);
+}
+
+/* N_STRIDES: how many references there are models of. */
+static void code_strides(struct pm_codec *codec, struct pm_stride_model *strides, size_t n_strides,
+                         size_t n_basis) {
+    U32(strides->reference);
+    BOOL(strides->known);
+    if (!strides->known || codec->in.fault)
+        return;
+    U32(strides->n_levels);
+    MUST(strides->n_levels <= PM_MOST_STRIDE_LEVELS);
+    if (codec->reading) {
+        strides->n_levels = codec->in.fault ? 0 : strides->n_levels;
+        strides->levels = pm_alloc(strides->n_levels, sizeof *strides->levels);
+    }
+    for (uint32_t l = 0; l < strides->n_levels; l++)
+        code_level(codec, &strides->levels[l], n_basis);
+    U32(strides->space);
+    MUST(strides->space < n_strides);
+    code_model(codec, &strides->offset, n_basis);
+    BOOL(strides->below);
+    BOOL(strides->whole_pages);
+    REAL(strides->place_in_page);
+    MUST(!isinf(strides->place_in_page));
+    size_t n = 2 * (size_t)strides->n_variants;
+    strides->variants =
+        pm_code_array(codec, strides->variants, &n, sizeof *strides->variants, VARIANT_LEAST_BYTES);
+    MUST(n <= 2 * PM_MOST_STRIDE_VARIANTS && n % 2 == 0);
+    if (codec->reading)
+        strides->n_variants = codec->in.fault ? 0 : (uint32_t)(n / 2);
+    if (!strides->n_variants)
+        return;
+    BOOL(strides->same_number);
+    code_model(codec, &strides->all_phases, n_basis);
+    code_model(codec, &strides->usual_phase, n_basis);
+    for (size_t v = 0; v < n; v++)
+        code_variant(codec, &strides->variants[v], n_basis);
+}
+
+static void code_all_strides(struct pm_codec *codec, struct pm_model_set *set, size_t n_basis) {
+    set->strides = pm_code_array(codec, set->strides, &set->n_strides, sizeof *set->strides, 2);
+    for (size_t i = 0; i < set->n_strides && !codec->in.fault; i++) {
+        code_strides(codec, &set->strides[i], set->n_strides, n_basis);
+        MUST(set->strides[i].reference < PM_NONE &&
+             (i == 0 || set->strides[i].reference > set->strides[i - 1].reference));
     }
 }
 
-static double get_share(struct pm_reader *r) {
-    double share = get_double(r);
-    if (!isnan(share) && !(share >= 0 && share <= 1))
-        r->fault = PM_READ_BAD;
-    return share;
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+static void code_left_out(struct pm_codec *codec, double *share) {
+    REAL(*share);
+    MUST(isnan(*share) || is_share(*share));
 }
 
-static void get_wholes(struct pm_reader *r, struct pm_model_set *set, struct of_set of) {
-    set->accesses_left_out = get_share(r);
-    set->first_touches_left_out = get_share(r);
-    set->n_wholes = get_count(r, MODEL_LEAST_BYTES + 8);
-    set->wholes = pm_alloc(set->n_wholes, sizeof *set->wholes);
+static void code_wholes(struct pm_codec *codec, struct pm_model_set *set, size_t n_basis) {
+    code_left_out(codec, &set->accesses_left_out);
+    code_left_out(codec, &set->first_touches_left_out);
+    set->wholes = pm_code_array(codec, set->wholes, &set->n_wholes, sizeof *set->wholes,
+                                MODEL_LEAST_BYTES + 1);
     for (size_t i = 0; i < set->n_wholes; i++) {
-        set->wholes[i].block_bytes = pm_take_unsigned(r, 8);
-        get_model(r, &set->wholes[i].cold, of);
+        U64(set->wholes[i].block_bytes);
+        code_model(codec, &set->wholes[i].cold, n_basis);
     }
-    for (size_t i = 0; i < set->n_histograms; i++) {
-        double *share = &set->histograms[i].cold_share;
-        *share = get_double(r);
-        if (!(*share >= 0 && *share <= 1))
-            r->fault = PM_READ_BAD;
+    set->misfits = pm_code_array(codec, set->misfits, &set->n_misfits, sizeof *set->misfits, 9);
+    for (size_t i = 0; i < set->n_misfits; i++) {
+        U64(set->misfits[i].block_bytes);
+        REAL(set->misfits[i].error);
+        MUST(is_amount(set->misfits[i].error));
     }
 }
 
-static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool may_hold_out);
+static void code_set(struct pm_codec *codec, struct pm_model_set *set, bool is_inner);
+
+static void code_inner(struct pm_codec *codec, struct pm_model_set **set) {
+    if (codec->reading)
+        *set = pm_alloc(1, sizeof **set);
+    code_set(codec, *set, true);
+}
 
 /* Sets in a set have none themselves, so that no file makes this recur. */
-static void get_held_out(struct pm_reader *r, struct pm_model_set *set, uint32_t version,
-                         bool may_hold_out) {
-    set->held_out_tried = pm_take_unsigned(r, 1) != 0;
-    size_t n = pm_take_unsigned(r, 1);
-    if (n > (may_hold_out ? PM_MOST_HELD_OUT : 0))
-        r->fault = PM_READ_BAD;
-    for (size_t i = 0; i < n && !r->fault; i++)
-        set->held_out[set->n_held_out++] = get_set(r, version, false);
-}
-
-static void get_misfits(struct pm_reader *r, struct pm_model_set *set) {
-    set->n_misfits = get_count(r, 16);
-    set->misfits = pm_alloc(set->n_misfits, sizeof *set->misfits);
-    for (size_t i = 0; i < set->n_misfits; i++) {
-        struct pm_misfit *misfit = &set->misfits[i];
-        misfit->block_bytes = pm_take_unsigned(r, 8);
-        misfit->error = get_double(r);
-        if (!(misfit->error >= 0 && isfinite(misfit->error)))
-            r->fault = PM_READ_BAD;
+static void code_inner_sets(struct pm_codec *codec, struct pm_model_set *set, bool is_inner) {
+    size_t n = set->n_held_out;
+    bool has_dirty = set->dirty;
+    BOOL(set->held_out_tried);
+    U8(n);
+    BOOL(has_dirty);
+    MUST(n <= PM_MOST_HELD_OUT && (!is_inner || (n == 0 && !has_dirty)));
+    for (size_t i = 0; i < n && !codec->in.fault; i++) {
+        code_inner(codec, &set->held_out[i]);
+        set->n_held_out = codec->reading ? i + 1 : n;
     }
+    if (has_dirty && !codec->in.fault)
+        code_inner(codec, &set->dirty);
 }
 
-static bool get_flag(struct pm_reader *r) {
-    uint64_t flag = pm_take_unsigned(r, 1);
-    if (flag > 1)
-        r->fault = PM_READ_BAD;
-    return flag == 1;
+static void code_set(struct pm_codec *codec, struct pm_model_set *set, bool is_inner) {
+    code_basis(codec, set);
+    const size_t n_basis = set->basis ? set->basis->n : 0;
+    code_parameters(codec, &set->low);
+    code_parameters(codec, &set->high);
+    set->runs = pm_code_array(codec, set->runs, &set->n_runs, sizeof *set->runs, 1);
+    for (size_t i = 0; i < set->n_runs && !codec->in.fault; i++)
+        code_parameters(codec, &set->runs[i]);
+    U64(set->n_runs_dropped);
+    set->edges =
+        pm_code_array(codec, set->edges, &set->n_edges, sizeof *set->edges, MODEL_LEAST_BYTES);
+    for (size_t i = 0; i < set->n_edges && !codec->in.fault; i++)
+        code_model(codec, &set->edges[i], n_basis);
+    set->histograms = pm_code_array(codec, set->histograms, &set->n_histograms,
+                                    sizeof *set->histograms, HISTOGRAM_LEAST_BYTES);
+    for (size_t i = 0; i < set->n_histograms && !codec->in.fault; i++)
+        code_histogram(codec, &set->histograms[i], n_basis, &set->bins);
+    code_wholes(codec, set, n_basis);
+    code_all_strides(codec, set, n_basis);
+    code_inner_sets(codec, set, is_inner);
 }
 
-static uint32_t get_u32(struct pm_reader *r, uint64_t most) {
-    uint64_t value = pm_take_unsigned(r, 8);
-    if (value > most)
-        r->fault = PM_READ_BAD;
-    return r->fault ? 0 : (uint32_t)value;
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
+    struct pm_codec codec = {.reading = false};
+    code_set(&codec, (struct pm_model_set *)set, false); /* which it does not change */
+    pm_codec_seal(&codec, &counts, bytes, n_bytes);
 }
 
-static void get_stride_level(struct pm_reader *r, struct pm_stride_level_model *level,
-                             struct of_set of) {
-    get_model(r, &level->stride, of);
-    get_model(r, &level->count, of);
-    level->downwards = get_flag(r);
-    level->stride_share = get_double(r);
-    level->count_share = get_double(r);
-    if (!(level->stride_share >= 0 && level->stride_share <= 1 && level->count_share >= 0 &&
-          level->count_share <= 1))
-        r->fault = PM_READ_BAD;
-}
-
-static void get_stride_variants(struct pm_reader *r, struct pm_stride_model *strides,
-                                struct of_set of) {
-    enum { LEAST_BYTES = 48 }; /* of a variant, counted from both ends */
-    size_t n = get_count(r, LEAST_BYTES);
-    if (n > PM_MOST_STRIDE_VARIANTS)
-        r->fault = PM_READ_BAD;
-    if (!n || r->fault)
-        return;
-    strides->same_number = get_flag(r);
-    get_model(r, &strides->all_phases, of);
-    get_model(r, &strides->usual_phase, of);
-    strides->n_variants = (uint32_t)n;
-    strides->variants = pm_alloc(2 * n, sizeof *strides->variants);
-    for (size_t v = 0; v < 2 * n && !r->fault; v++) {
-        struct pm_stride_variant_model *variant = &strides->variants[v];
-        variant->share = get_double(r);
-        variant->since = get_double(r);
-        variant->n_levels = get_u32(r, PM_MOST_STRIDE_LEVELS);
-        if (!(variant->share > 0 && variant->share <= 1 && variant->since >= 0 &&
-              isfinite(variant->since)))
-            r->fault = PM_READ_BAD;
-        if (!variant->n_levels || r->fault)
-            continue;
-        variant->known = true;
-        get_model(r, &variant->phase, of);
-        get_model(r, &variant->offset, of);
-        for (uint32_t l = 0; l < variant->n_levels; l++)
-            get_stride_level(r, &variant->levels[l], of);
-    }
-}
-
-static void get_strides(struct pm_reader *r, struct pm_model_set *set, struct of_set of) {
-    uint64_t next = 0; /* they ascend */
-    set->n_strides = get_count(r, 9);
-    set->strides = pm_alloc(set->n_strides, sizeof *set->strides);
-    for (size_t i = 0; i < set->n_strides && !r->fault; i++) {
-        struct pm_stride_model *strides = &set->strides[i];
-        strides->reference = get_u32(r, PM_NONE - 1);
-        strides->known = get_flag(r);
-        if (strides->reference < next)
-            r->fault = PM_READ_BAD;
-        next = strides->reference + 1ull;
-        if (!strides->known || r->fault)
-            continue;
-        strides->n_levels = get_u32(r, PM_MOST_STRIDE_LEVELS);
-        strides->levels = pm_alloc(strides->n_levels, sizeof *strides->levels);
-        for (uint32_t l = 0; l < strides->n_levels; l++)
-            get_stride_level(r, &strides->levels[l], of);
-        strides->space = get_u32(r, set->n_strides - 1);
-        get_model(r, &strides->offset, of);
-        strides->below = get_flag(r);
-        strides->whole_pages = get_flag(r);
-        strides->place_in_page = get_double(r);
-        if (isinf(strides->place_in_page))
-            r->fault = PM_READ_BAD;
-        if (of.version >= STRIDE_VARIANTS_VERSION)
-            get_stride_variants(r, strides, of);
-    }
-}
-
-static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool may_hold_out) {
+struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err) {
+    struct pm_codec codec;
+    if (!pm_codec_open(&codec, &counts, bytes, n_bytes, err))
+        return NULL;
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
-    get_basis(r, set);
-    const struct of_set of = {version, set->basis ? set->basis->n : 0};
-    get_parameters(r, &set->low);
-    get_parameters(r, &set->high);
-    set->n_runs = get_count(r, 8);
-    set->runs = pm_alloc(set->n_runs, sizeof *set->runs);
-    for (size_t i = 0; i < set->n_runs; i++)
-        get_parameters(r, &set->runs[i]);
-    set->n_runs_dropped = pm_take_unsigned(r, 8);
-    set->n_edges = get_count(r, MODEL_LEAST_BYTES);
-    set->edges = pm_alloc(set->n_edges, sizeof *set->edges);
-    for (size_t i = 0; i < set->n_edges; i++)
-        get_model(r, &set->edges[i], of);
-    set->n_histograms = get_count(r, HISTOGRAM_LEAST_BYTES);
-    set->histograms = pm_alloc(set->n_histograms, sizeof *set->histograms);
-    for (size_t i = 0; i < set->n_histograms; i++)
-        get_histogram(r, &set->histograms[i], of, &set->bins);
-    set->accesses_left_out = set->first_touches_left_out = NAN;
-    if (version > OLDEST_VERSION) {
-        get_wholes(r, set, of);
-        get_held_out(r, set, version, may_hold_out);
-    }
-    if (version >= MISFIT_VERSION)
-        get_misfits(r, set);
-    if (version >= STRIDES_VERSION)
-        get_strides(r, set, of);
-    if (version >= DIRTY_VERSION && get_flag(r)) {
-        if (!may_hold_out)
-            r->fault = PM_READ_BAD;
-        else
-            set->dirty = get_set(r, version, false);
-    }
-    return set;
-}
-
-/* NULL where bytes are left over or something is at fault. */
-static struct pm_model_set *get_whole(struct pm_reader *r, uint32_t version) {
-    struct pm_model_set *set = get_set(r, version, true);
-    if (!r->fault && r->at == r->end)
+    code_set(&codec, set, false);
+    if (pm_codec_close(&codec, &counts, err))
         return set;
     pm_model_set_free(set);
     return NULL;
 }
 
-struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err) {
-    static const char damaged[] = "the stored models are damaged: run `pmodel fit` again";
-    uint32_t version = 0;
-    uint64_t raw_bytes = 0, checksum = 0;
-    const char *in = bytes;
-    if (n_bytes < HEADER_BYTES || memcmp(in, MAGIC, sizeof MAGIC) != 0) {
-        pm_fail(err, "%s", damaged);
+static void code_item(struct pm_codec *codec, struct pm_message_item *item) {
+    U32(item->path);
+    U16(item->operation);
+    MUST(item->operation < PM_N_OPERATIONS);
+    for (unsigned quantity = 0; quantity < PM_N_MESSAGE_QUANTITIES; quantity++)
+        BOOL(item->unknown[quantity]);
+}
+
+static void code_messages(struct pm_codec *codec, struct pm_message_models *of) {
+    GROWABLE(of, items, code_item);
+    if (codec->reading)
+        of->models = pm_alloc(1, sizeof *of->models);
+    code_set(codec, of->models, false);
+    MUST(of->models->n_edges == of->n_items * PM_N_MESSAGE_QUANTITIES);
+}
+
+void pm_message_models_encode(const struct pm_message_models *of, void **bytes, size_t *n_bytes) {
+    struct pm_codec codec = {.reading = false};
+    code_messages(&codec, (struct pm_message_models *)of);
+    pm_codec_seal(&codec, &messages, bytes, n_bytes);
+}
+
+struct pm_message_models *pm_message_models_decode(const void *bytes, size_t n_bytes,
+                                                   struct pm_error *err) {
+    struct pm_codec codec;
+    if (!pm_codec_open(&codec, &messages, bytes, n_bytes, err))
         return NULL;
-    }
-    memcpy(&version, in + 4, sizeof version);
-    memcpy(&raw_bytes, in + 8, sizeof raw_bytes);
-    memcpy(&checksum, in + 16, sizeof checksum);
-    if (version < OLDEST_VERSION || version > MODEL_SET_VERSION) {
-        pm_fail(err,
-                "the stored models have format version %u, this pmodel reads version %d: run "
-                "`pmodel fit` again",
-                version, MODEL_SET_VERSION);
-        return NULL;
-    }
-    size_t got = 0;
-    char *raw = pm_unpack(in + HEADER_BYTES, n_bytes - HEADER_BYTES, &got);
-    struct pm_model_set *set = NULL;
-    if (raw && got == raw_bytes && XXH3_64bits(raw, got) == checksum) {
-        struct pm_reader r = pm_reader_of(raw, raw_bytes);
-        set = get_whole(&r, version);
-    }
-    free(raw);
-    if (!set)
-        pm_fail(err, "%s", damaged);
-    return set;
+    struct pm_message_models *of = pm_alloc(1, sizeof *of);
+    code_messages(&codec, of);
+    if (pm_codec_close(&codec, &messages, err))
+        return of;
+    pm_message_models_free(of);
+    return NULL;
 }

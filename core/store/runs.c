@@ -1,14 +1,116 @@
-/* The profile store: reading runs back. */
+/* The profile store: runs, and what is known of each beside its profile. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
 #include "core/store/private.h"
 
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
+                          struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store, "SELECT id FROM run WHERE parameters = ?", err);
+    bool ok = s != NULL;
+    if (ok)
+        sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
+    int64_t run = pm_store_next_row(store, s, &ok, err) ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return ok ? run : -1;
+}
+
+int64_t pm_store_find_whole_run(struct pm_store *store, const struct pm_parameters *parameters,
+                                struct pm_error *err) {
+    return pm_store_is_selected(store) ? 0 : pm_store_find_run(store, parameters, err);
+}
+
+int64_t pm_store_replace(struct pm_store *store, const struct pm_parameters *parameters,
+                         enum pm_table_id first, enum pm_table_id last, struct pm_error *err) {
+    int64_t run = pm_store_begin(store, err) ? pm_store_find_run(store, parameters, err) : -1;
+    if (run == 0)
+        pm_fail(err, "%s: no run of that size", store->path);
+    return run > 0 && pm_store_remove_rows(store, first, last, run, err) ? run : 0;
+}
+
+/* ROW, with texts that pm_row_free frees; *RUN 0: there is none. */
+static bool read_run(struct pm_store *store, const struct pm_parameters *parameters, int64_t *run,
+                     struct pm_run_row *row, struct pm_error *err) {
+    *row = (struct pm_run_row){0};
+    *run = pm_store_find_run(store, parameters, err);
+    if (*run <= 0)
+        return *run == 0;
+    struct pm_store_rows rows = pm_rows_where(store, PM_RUNS, PM_ALL_RUNS, "id = ?2", *run, err);
+    const struct pm_run_row *there = pm_rows_next(&rows);
+    if (there)
+        *row = *there;
+    return pm_rows_end(&rows);
+}
+
+/* "64,4096" as numbers, which the caller frees; returns how many. */
+static size_t parse_sizes(const char *text, uint64_t **sizes) {
+    struct {
+        PM_ARRAY(uint64_t, sizes);
+    } list = {0};
+    for (const char *p = text; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        *PM_PUSH(&list, sizes) = strtoull(p, NULL, 10);
+    *sizes = list.sizes;
+    return list.n_sizes;
+}
+
+static char *sizes_text(const uint64_t *sizes, size_t n) {
+    char *text = pm_strdup("");
+    for (size_t i = 0; i < n; i++)
+        pm_append(&text, "%s%llu", i ? "," : "", (unsigned long long)sizes[i]);
+    return text;
+}
+
+static bool has_size(const uint64_t *sizes, size_t n, uint64_t size) {
+    while (n > 0 && sizes[n - 1] != size)
+        n--;
+    return n > 0;
+}
+
+static bool are_settings(const struct pm_run_row *row, const char *settings) {
+    return row->settings && strcmp(row->settings, settings) == 0;
+}
+
+bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parameters,
+                      const char *settings, const uint64_t *block_sizes, size_t n_block_sizes,
+                      bool *found, struct pm_error *err) {
+    struct pm_run_row row;
+    int64_t run;
+    uint64_t *sizes;
+    bool ok = read_run(store, parameters, &run, &row, err);
+    size_t n = parse_sizes(row.block_sizes, &sizes);
+    *found = are_settings(&row, settings);
+    for (size_t i = 0; i < n_block_sizes && *found; i++)
+        *found = has_size(sizes, n, block_sizes[i]);
+    free(sizes);
+    pm_row_free(PM_RUNS, &row);
+    return ok;
+}
+
+bool pm_store_block_sizes(struct pm_store *store, const struct pm_parameters *parameters,
+                          const char *settings, struct pm_run_block_sizes *sizes,
+                          struct pm_error *err) {
+    struct pm_run_row row;
+    int64_t run;
+    uint64_t *all, *merged;
+    *sizes = (struct pm_run_block_sizes){0};
+    bool ok = read_run(store, parameters, &run, &row, err);
+    size_t n = parse_sizes(row.block_sizes, &all), n_merged = parse_sizes(row.merged, &merged);
+    for (size_t i = 0; i < n && are_settings(&row, settings); i++)
+        *PM_PUSH(sizes, list) =
+            (struct pm_run_block_size){all[i], has_size(merged, n_merged, all[i])};
+    free(all);
+    free(merged);
+    pm_row_free(PM_RUNS, &row);
+    return ok;
+}
+
 /* The canonical text "M=13 N=40" back into parameters. */
 static bool parse_parameters(struct pm_store *store, const char *text,
                              struct pm_parameters *parameters, struct pm_error *err) {
-    char *commas = pm_strdup(text);
+    char *commas = pm_strdup(text ? text : "");
     for (char *c = commas; *c; c++)
         if (*c == ' ')
             *c = ',';
@@ -29,21 +131,18 @@ static int compare_parameters(const void *a, const void *b) {
 bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *n_runs,
                    struct pm_error *err) {
     struct pm_run_list found = {0};
-    sqlite3_stmt *s = pm_store_prepare(store, "SELECT parameters, id FROM run", err);
-    if (!s)
-        return false;
-    bool ok = true;
-    while (pm_store_next_row(store, s, &ok, err)) {
-        const char *text = (const char *)sqlite3_column_text(s, 0);
+    struct pm_store_rows rows = pm_rows_of(store, PM_RUNS, PM_ALL_RUNS, err);
+    const struct pm_run_row *row;
+    while ((row = pm_rows_next(&rows))) {
         struct pm_parameters of_run;
-        ok = parse_parameters(store, text ? text : "", &of_run, err);
-        if (ok && pm_store_is_selected(store))
-            ok = pm_store_list_selected(store, sqlite3_column_int64(s, 1), &of_run, &found, err);
+        rows.ok = parse_parameters(store, row->parameters, &of_run, err);
+        if (rows.ok && pm_store_is_selected(store))
+            rows.ok = pm_store_list_selected(store, (int64_t)row->id, &of_run, &found, err);
         else
             *PM_PUSH(&found, rows) = of_run;
+        pm_row_free(PM_RUNS, row);
     }
-    sqlite3_finalize(s);
-    if (!ok) {
+    if (!pm_rows_end(&rows)) {
         free(found.rows);
         return false;
     }
@@ -53,163 +152,32 @@ bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *
     return true;
 }
 
-int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
-                          struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store, "SELECT id FROM run WHERE parameters = ?", err);
-    if (!s)
-        return -1;
-    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
-    int status = sqlite3_step(s);
-    int64_t run = status == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
-    if (status != SQLITE_ROW && status != SQLITE_DONE) {
-        pm_store_fail(store, err);
-        run = -1;
-    }
-    sqlite3_finalize(s);
-    return run;
-}
-
-/* "64,128" has all of SIZES. */
-static bool has_block_sizes(const char *text, const uint64_t *sizes, size_t n_sizes) {
-    for (size_t i = 0; i < n_sizes; i++) {
-        bool found = false;
-        for (const char *p = text; p && *p && !found;
-             p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-            found = strtoull(p, NULL, 10) == sizes[i];
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
-bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parameters,
-                      const char *settings, const uint64_t *block_sizes, size_t n_block_sizes,
-                      bool *found, struct pm_error *err) {
-    *found = false;
-    sqlite3_stmt *s = pm_store_prepare(
-        store, "SELECT block_sizes FROM run WHERE parameters = ? AND settings = ?", err);
-    if (!s)
-        return false;
-    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
-    sqlite3_bind_text(s, 2, settings, -1, SQLITE_STATIC);
-    int status = sqlite3_step(s);
-    bool ok = status == SQLITE_ROW || status == SQLITE_DONE || pm_store_fail(store, err);
-    if (status == SQLITE_ROW)
-        *found =
-            has_block_sizes((const char *)sqlite3_column_text(s, 0), block_sizes, n_block_sizes);
-    sqlite3_finalize(s);
-    return ok;
-}
-
-size_t pm_store_parse_sizes(const char *text, uint64_t **sizes) {
-    struct {
-        PM_ARRAY(uint64_t, sizes);
-    } list = {0};
-    for (const char *p = text; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
-        *PM_PUSH(&list, sizes) = strtoull(p, NULL, 10);
-    *sizes = list.sizes;
-    return list.n_sizes;
-}
-
-bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile *profile,
-                         struct pm_error *err) {
-    sqlite3_stmt *s =
-        pm_store_prepare(store, "SELECT counts, inexact FROM edges WHERE run = ?", err);
-    if (!s)
-        return false;
-    sqlite3_bind_int64(s, 1, run);
-    size_t count_bytes = 0, n_routines = 0;
-    bool row = sqlite3_step(s) == SQLITE_ROW;
-    uint64_t *counts = row ? pm_store_read_compressed(s, 0, &count_bytes) : NULL;
-    uint8_t *inexact = row ? pm_store_read_compressed(s, 1, &n_routines) : NULL;
-    sqlite3_finalize(s);
-    bool ok = counts && inexact && count_bytes % sizeof *counts == 0;
-    if (ok) {
-        profile->n_edges = count_bytes / sizeof *counts;
-        profile->edge_counts = pm_alloc(profile->n_edges, sizeof *profile->edge_counts);
-        for (size_t i = 0; i < profile->n_edges; i++)
-            profile->edge_counts[i] = (double)counts[i];
-        for (size_t i = 0; i < n_routines; i++)
-            profile->n_inexact_routines += inexact[i] != 0;
-    } else {
-        pm_fail(err, "%s: the edge counts of run %lld are damaged: run that size again",
-                store->path, (long long)run);
-    }
-    free(counts);
-    free(inexact);
-    return ok;
-}
-
-struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
-                                    struct pm_error *err) {
-    sqlite3_stmt *s =
-        pm_store_prepare(store, "SELECT id, block_sizes FROM run WHERE parameters = ?", err);
-    if (!s)
-        return NULL;
-    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
-    int status = sqlite3_step(s);
-    struct pm_profile *profile = NULL;
-    int64_t run = 0;
-    if (status == SQLITE_ROW) {
-        profile = pm_alloc(1, sizeof *profile);
-        run = sqlite3_column_int64(s, 0);
-        profile->n_block_sizes =
-            pm_store_parse_sizes((const char *)sqlite3_column_text(s, 1), &profile->block_sizes);
-        profile->parameters = *parameters;
-        profile->extrapolation = 1;
-    } else if (status != SQLITE_DONE) {
-        pm_store_fail(store, err);
-    }
-    sqlite3_finalize(s);
-    if (profile && !(pm_store_read_edges(store, run, profile, err) &&
-                     pm_store_cut_off(store, parameters, &profile->cut_off, err) &&
-                     pm_store_read_skipped(store, run, profile, err) &&
-                     pm_store_read_strides(store, run, &profile->strides, err) &&
-                     pm_store_read_sums(store, run, profile, err) &&
-                     (pm_store_is_selected(store)
-                          ? pm_store_take_selected(store, run, parameters, profile, err)
-                          : pm_store_read_dirty(store, run, profile, err)) &&
-                     pm_store_keep_matched(store, run, profile, err))) {
-        pm_profile_free(profile);
-        profile = NULL;
-    }
-    return profile;
-}
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
                         struct pm_run_facts *facts, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store,
-                                       "SELECT command, started, wall_seconds, cpu_seconds,"
-                                       " exit_status, threads, processes, settings, notes"
-                                       " FROM run WHERE parameters = ?",
-                                       err);
-    if (!s)
+    struct pm_run_row row;
+    int64_t run;
+    if (!read_run(store, parameters, &run, &row, err))
         return false;
-    sqlite3_bind_text(s, 1, pm_store_run_text(store, parameters), -1, free);
-    int status = sqlite3_step(s);
-    bool ok = status == SQLITE_ROW;
-    if (ok)
-        *facts = (struct pm_run_facts){
-            .command = pm_store_column_text(s, 0),
-            .started_unix = sqlite3_column_double(s, 1),
-            .wall_seconds = sqlite3_column_double(s, 2),
-            .cpu_seconds = sqlite3_column_double(s, 3),
-            .exit_status = sqlite3_column_int(s, 4),
-            .n_threads = (uint32_t)sqlite3_column_int64(s, 5),
-            .n_processes = (uint32_t)sqlite3_column_int64(s, 6),
-            .settings = pm_store_column_text(s, 7),
-            .notes = pm_store_column_text(s, 8),
-        };
-    else if (status == SQLITE_DONE)
-        pm_fail(err, "%s: no run of that size", store->path);
-    else
-        pm_store_fail(store, err);
-    sqlite3_finalize(s);
-    if (ok && !pm_store_cut_off(store, parameters, &facts->cut_off, err)) {
-        pm_run_facts_free(facts);
-        return false;
-    }
-    return ok;
+    if (run == 0)
+        return pm_fail(err, "%s: no run of that size", store->path);
+    *facts = (struct pm_run_facts){
+        .command = row.command,
+        .started_unix = row.started,
+        .wall_seconds = row.wall_seconds,
+        .cpu_seconds = row.cpu_seconds,
+        .exit_status = row.exit_status,
+        .n_threads = row.threads,
+        .n_processes = row.processes,
+        .settings = row.settings,
+        .notes = row.notes,
+        .cut_off = row.cut_off,
+    };
+    free(row.parameters);
+    free(row.block_sizes);
+    free(row.merged);
+    return true;
 }
 
 void pm_run_facts_free(struct pm_run_facts *facts) {
@@ -219,21 +187,95 @@ void pm_run_facts_free(struct pm_run_facts *facts) {
     free(facts->cut_off);
 }
 
+bool pm_store_cut_off(struct pm_store *store, const struct pm_parameters *parameters, char **how,
+                      struct pm_error *err) {
+    struct pm_run_row row;
+    int64_t run;
+    bool ok = read_run(store, parameters, &run, &row, err);
+    *how = row.cut_off;
+    row.cut_off = NULL;
+    pm_row_free(PM_RUNS, &row);
+    return ok;
+}
+
 bool pm_store_run_bytes(struct pm_store *store, const struct pm_parameters *parameters,
                         double *bytes, struct pm_error *err) {
     int64_t run = pm_store_find_run(store, parameters, err);
     if (run <= 0)
         return run == 0 && pm_fail(err, "%s: no run of that size", store->path);
-    sqlite3_stmt *s = pm_store_prepare(
+    return pm_store_number(
         store,
         "SELECT (SELECT sum(length(counts) + length(inexact)) FROM edges WHERE run = ?1)"
         " + (SELECT ifnull(sum(length(data) + 16), 0) FROM histogram WHERE run = ?1)",
-        err);
-    if (!s)
-        return false;
-    sqlite3_bind_int64(s, 1, run);
-    bool ok = sqlite3_step(s) == SQLITE_ROW || pm_store_fail(store, err);
-    *bytes = ok ? sqlite3_column_double(s, 0) : 0;
-    sqlite3_finalize(s);
+        run, bytes, err);
+}
+
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
+                                    struct pm_error *err) {
+    struct pm_run_row row;
+    int64_t run;
+    if (!read_run(store, parameters, &run, &row, err) || run == 0)
+        return NULL;
+    struct pm_profile *profile = pm_alloc(1, sizeof *profile);
+    profile->n_block_sizes = parse_sizes(row.block_sizes, &profile->block_sizes);
+    profile->parameters = *parameters;
+    profile->extrapolation = 1;
+    profile->cut_off = row.cut_off;
+    row.cut_off = NULL;
+    pm_row_free(PM_RUNS, &row);
+    if (pm_store_read_profile(store, run, profile, err) &&
+        pm_store_read_sums(store, run, profile, err) &&
+        (pm_store_is_selected(store) ? pm_store_take_selected(store, run, parameters, profile, err)
+                                     : pm_store_read_dirty(store, run, profile, err)) &&
+        pm_store_keep_matched(store, run, profile, err))
+        return profile;
+    pm_profile_free(profile);
+    return NULL;
+}
+
+/* ---- putting in ------------------------------------------------------------------------------ */
+
+static bool put_run(struct pm_store *store, const struct pm_profile *profile,
+                    const struct pm_run_facts *facts, int64_t *run, struct pm_error *err) {
+    struct pm_run_row row = {
+        .parameters = pm_parameters_text(&profile->parameters),
+        .command = facts->command,
+        .started = facts->started_unix,
+        .wall_seconds = facts->wall_seconds,
+        .cpu_seconds = facts->cpu_seconds,
+        .exit_status = facts->exit_status,
+        .threads = facts->n_threads,
+        .processes = facts->n_processes,
+        .block_sizes = sizes_text(profile->block_sizes, profile->n_block_sizes),
+        .merged = sizes_text(facts->merged, facts->n_merged),
+        .settings = facts->settings,
+        .notes = facts->notes,
+        .cut_off = facts->cut_off,
+    };
+    bool ok = pm_store_put_rows(store, PM_RUNS, PM_ALL_RUNS, &row, 1, err);
+    *run = sqlite3_last_insert_rowid(store->db);
+    free(row.parameters);
+    free(row.block_sizes);
+    free(row.merged);
     return ok;
+}
+
+bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
+                      const struct pm_streams *streams, const struct pm_run_facts *facts,
+                      const bool *inexact_routines, size_t n_routines, struct pm_error *err) {
+    int64_t run = 0, old = pm_store_begin(store, err)
+                               ? pm_store_find_run(store, &profile->parameters, err)
+                               : -1;
+    char *remove = pm_sprintf("DELETE FROM run WHERE id = %lld", (long long)old);
+    pm_store_forget_roles(store);
+    bool ok =
+        old >= 0 && pm_store_run_sql(store, remove, err) &&
+        put_run(store, profile, facts, &run, err) &&
+        pm_store_put_profile(store, run, profile, streams, inexact_routines, n_routines, err) &&
+        (!facts->differences || pm_store_put_differences(store, run, facts->differences, err)) &&
+        pm_store_put_histograms(store, run, profile, streams, err);
+    free(remove);
+    return pm_store_end(store, ok, err);
 }

@@ -1,100 +1,9 @@
 /* The profile store: one SQLite file (NAME.pmdb) that holds the structure, all runs and the models.
    Self-contained: fit and report need nothing else.
 
-   Schema (user_version PM_STORE_VERSION; readable by any SQLite tool):
-     meta      (key TEXT PRIMARY KEY, value)            program, tool version, application_id
-     structure (hash INTEGER PRIMARY KEY, build_id BLOB, module TEXT, data BLOB)   as a whole
-     scope     (id, parent, kind, name, file, line_first, line_last, depth, key, trip_count)
-     reference_group (id, scope, object, object_type, flags, loads, stores, strides TEXT)
-     routine   (id, name, address, size, state, counters, reason)
-       (scope, reference_group and routine repeat, by name, what the blob says, for other tools)
-     run       (id INTEGER PRIMARY KEY, parameters TEXT UNIQUE, command TEXT, started REAL,
-                wall_seconds REAL, cpu_seconds REAL, exit_status INTEGER, threads INTEGER,
-                processes INTEGER, block_sizes TEXT, settings TEXT, notes TEXT)
-     edges     (run INTEGER PRIMARY KEY, counts BLOB, inexact BLOB)    zstd of u64[n_edges]
-     thread_edges (run, process, thread, counts BLOB, PRIMARY KEY (run, process, thread))
-                WITHOUT ROWID   (as edges, by thread; of runs of more than one thread)
-     stream    (run, stream, kind TEXT, process, thread, PRIMARY KEY (run, stream)) WITHOUT ROWID
-       (core/streams.h: "thread", "shared", or "sum" of threads that were not kept apart)
-     histogram (run, scope_group, block_bytes, stream, cold, accesses, data BLOB,
-                PRIMARY KEY (run, scope_group, block_bytes, stream)) WITHOUT ROWID
-     estimate  (run, stream, block_bytes, cache_blocks, misses REAL, standard_error REAL,
-                PRIMARY KEY (run, stream, block_bytes, cache_blocks)) WITHOUT ROWID
-       (of runs in which not all blocks were watched)
-     skipped   (run, reason TEXT, executions, loads, stores,
-                PRIMARY KEY (run, reason)) WITHOUT ROWID
-       (core/profile.h: "stopped", "left out")
-     timing    (run INTEGER PRIMARY KEY, machine TEXT, cpu_seconds REAL, plain_seconds REAL,
-                over_plain REAL, outside_seconds REAL, own_seconds REAL, repetitions INTEGER,
-                notes TEXT)
-     time      (run, scope, seconds, entries, threads, PRIMARY KEY (run, scope)) WITHOUT ROWID
-       (core/times.h; of runs that were made with --time)
-     carried   (run, scope_group, block_bytes, patterns INTEGER, reuses INTEGER, data BLOB,
-                PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
-       (core/reuse_patterns.h; of runs that were made with --carry)
-     strides   (run INTEGER PRIMARY KEY, n_references INTEGER, data BLOB) (core/strides/strides.h)
-     dirty     (run, scope_group, block_bytes, stores INTEGER, data BLOB,
-                PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
-       (core/write_backs/write_backs.h, summed over threads; of runs that were made with
-   --write-backs) formula   (run, name TEXT, text TEXT, PRIMARY KEY (run, name)) WITHOUT ROWID
-       (parameters of the run that were given as formulas of others)
-     file_time (run, path TEXT, measured INTEGER, measurable INTEGER, samples REAL)
-       (core/times.h; of a run of programs that have libraries which were not measured)
-     build_difference (run, place TEXT, kind TEXT, id, mismatch INTEGER, accesses REAL,
-                run_accesses REAL)
-       (core/builds/builds.h; of runs of other builds, `pmodel run --build`; id: in the tables
-       above, NULL: only in that build)
-     cut_off   (run INTEGER PRIMARY KEY, how TEXT)
-       (runs that did not come to their end, `pmodel run --keep-partial`)
-     profiling (run INTEGER PRIMARY KEY, stride_window INTEGER, cpu_seconds REAL, notes TEXT)
-     simulated_level (run, level, machine TEXT, name TEXT, size_bytes, line_bytes, ways,
-                replacement TEXT, PRIMARY KEY (run, level)) WITHOUT ROWID
-     block_profile (run, block, executions REAL, memory_references REAL, bytes REAL, flops REAL,
-                masked_flops REAL, stride_0 REAL, stride_1 REAL, stride_2 REAL, stride_4 REAL,
-                stride_8 REAL, stride_random REAL, PRIMARY KEY (run, block)) WITHOUT ROWID
-     block_misses (run, block, level, misses REAL, PRIMARY KEY (run, block, level)) WITHOUT ROWID
-       (core/block_profile/block_profile.h; of runs that were made with --profile; misses that are
-       not zero)
-     rank      (run, process, rank, size, host TEXT, role TEXT, member_of INTEGER, tolerance REAL,
-                PRIMARY KEY (run, process)) WITHOUT ROWID
-       (core/ranks/ranks.h; of runs of MPI programs)
-     merged    (run, block_bytes, PRIMARY KEY (run, block_bytes)) WITHOUT ROWID
-       (block sizes of the run of which distances below 16 are one bin, and were so while it ran)
-     communication_of_run (run INTEGER PRIMARY KEY, lost)
-     communicator (run, number, size, made_by TEXT, members BLOB, remote BLOB)
-     request_list (run, id, numbers BLOB)
-     socket (run, number, process, text TEXT)
-     socket_traffic (run, process, thread, path, socket, sends, receives, bytes_sent,
-       bytes_received) of runs with --sockets
-     communication (run, id, process, thread, path, operation TEXT, partner, source, communicator,
-                tag, source_tag, bytes_sent, bytes_received, requests, n)
-     trace     (run, process, thread, events, lost, data BLOB)
-       (core/communication/communication.h; of runs of MPI programs; bytes that are not known are
-       NULL, partners that are none have the negative numbers of the header; of an event in a trace
-       the id of its row)
-     call_path (id INTEGER PRIMARY KEY, parent, module, return_address, scope, callee TEXT)
-       (core/call_paths/call_paths.h; of all runs: a path has one number in the store)
-     interval_kind (id INTEGER PRIMARY KEY, begin, end, UNIQUE (begin, end))     call paths
-     interval  (run, kind, process, thread, first, n, edges BLOB,
-                PRIMARY KEY (run, kind, process, thread, first)) WITHOUT ROWID
-     interval_histogram (run, kind, process, thread, first, scope_group, block_bytes, cold,
-                accesses, data BLOB, PRIMARY KEY (run, kind, process, thread, first, scope_group,
-                block_bytes)) WITHOUT ROWID
-       (core/intervals/intervals.h; of runs that were made with --interval, --interval-memory)
-     models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
-     selected_models (selection TEXT PRIMARY KEY, made REAL, data BLOB)  the same of a part of
-                the runs (core/selection/selection.h)
-     message_models (selection TEXT PRIMARY KEY, made REAL, data BLOB)   as a pm_model_set
-     message_model (selection TEXT, number, path, operation TEXT, quantity TEXT, formula TEXT,
-                relative_error REAL, PRIMARY KEY (selection, number)) WITHOUT ROWID
-       (core/messages/messages.h; selection "": all ranks added up)
-     model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
-                formula TEXT, relative_error REAL)       the same by formula, for other tools
-   A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
-   newer version is refused and left as it is.  Version 1 had no measured times: a writer adds their
-   tables, a reader finds none.  Up to version 2 the threads' histograms were added up: a writer
-   converts the table, a reader sees one stream, the sum.  A store with table cut_off is of version
-   4, all others stay of version 3. */
+   Schema: tables.c declares all tables, and is their documentation; any SQLite tool reads them.  A
+   writer holds a transaction; a reader sees whole runs.  A file of another application, or of
+   another version of the format, is refused and left as it is. */
 #ifndef PM_STORE_H
 #define PM_STORE_H
 
@@ -121,8 +30,7 @@
 #include "core/structure/structure.h"
 #include "core/times.h"
 
-#define PM_STORE_VERSION 3
-#define PM_STORE_VERSION_CUT_OFF 4
+#define PM_STORE_VERSION 5
 
 struct pm_store;
 
@@ -246,8 +154,6 @@ bool pm_store_ranks(struct pm_store *store, const struct pm_parameters *paramete
                     struct pm_ranks *ranks, struct pm_error *err);
 /* Adds the roles that ranks of all runs have to NAMES, without ranks. */
 bool pm_store_roles(struct pm_store *store, struct pm_ranks *names, struct pm_error *err);
-/* Puts the roles, as they are now, into the table of ranks, for other tools. */
-bool pm_store_name_roles(struct pm_store *store, struct pm_error *err);
 
 /* From now on runs, profiles, threads and models of STORE are those of SELECTION; times, bounds,
    reuse patterns and profiles of basic blocks, which are of whole runs, are none.  A run that has

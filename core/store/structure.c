@@ -1,142 +1,33 @@
-/* The profile store: the structure, whole as a blob and by name as tables for other tools. */
-#include <stdio.h>
+/* The profile store: the structure, which all of its runs have in common. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
 #include "core/store/private.h"
 
-static const char *const scope_kind_names[] = {"program", "module", "routine", "loop", "inlined"};
-
-static void bind_text(sqlite3_stmt *statement, int column, const char *text) {
-    sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC); /* NULL binds NULL */
-}
-
-static bool put_blob(struct pm_store *store, const struct pm_structure *structure,
-                     struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(
-        store, "INSERT INTO structure (hash, build_id, module, data) VALUES (?,?,?,?)", err);
-    if (!s)
-        return false;
-    void *bytes;
-    size_t n_bytes;
-    pm_structure_encode(structure, &bytes, &n_bytes);
-    sqlite3_bind_int64(s, 1, (int64_t)pm_structure_hash(structure));
-    if (structure->n_modules) {
-        const struct pm_module *module = &structure->modules[0];
-        sqlite3_bind_blob(s, 2, module->build_id, (int)module->build_id_bytes, SQLITE_STATIC);
-        bind_text(s, 3, module->name);
-    }
-    sqlite3_bind_blob64(s, 4, bytes, n_bytes, free);
-    bool ok = pm_store_step(store, s, err);
-    sqlite3_finalize(s);
-    return ok;
-}
-
-static bool put_scopes(struct pm_store *store, const struct pm_structure *structure,
-                       struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(
-        store,
-        "INSERT INTO scope (id, parent, kind, name, file, line_first, line_last, depth,"
-        " key, trip_count) VALUES (?,?,?,?,?,?,?,?,?,?)",
-        err);
-    bool ok = s != NULL;
-    for (size_t i = 0; ok && i < structure->n_scopes; i++) {
-        const struct pm_scope *scope = &structure->scopes[i];
-        sqlite3_clear_bindings(s);
-        sqlite3_bind_int64(s, 1, (int64_t)i);
-        if (scope->parent != PM_NONE)
-            sqlite3_bind_int64(s, 2, scope->parent);
-        bind_text(s, 3, scope_kind_names[scope->kind]);
-        bind_text(s, 4, scope->name);
-        bind_text(s, 5, scope->file);
-        if (scope->line_first) {
-            sqlite3_bind_int64(s, 6, scope->line_first);
-            sqlite3_bind_int64(s, 7, scope->line_last);
-        }
-        sqlite3_bind_int64(s, 8, scope->depth);
-        sqlite3_bind_int64(s, 9, (int64_t)scope->key);
-        bind_text(s, 10, scope->trip_count);
-        ok = pm_store_step(store, s, err);
-    }
-    sqlite3_finalize(s);
-    return ok;
-}
-
-/* "8 N*8 ?": bytes an iteration, innermost loop first. */
-static char *strides_text(const struct pm_group *group) {
-    char *text = pm_strdup("");
-    for (uint32_t i = 0; i < group->n_strides; i++) {
-        const struct pm_stride *stride = &group->strides[i];
-        char number[32];
-        snprintf(number, sizeof number, "%lld", (long long)stride->bytes);
-        const char *one = stride->kind == PM_STRIDE_CONSTANT   ? number
-                          : stride->kind == PM_STRIDE_SYMBOLIC ? stride->expression
-                          : stride->kind == PM_STRIDE_INDIRECT ? "indirect"
-                                                               : "?";
-        pm_append(&text, "%s%s", i ? " " : "", one ? one : "?");
-    }
-    return text;
-}
-
-static bool put_groups(struct pm_store *store, const struct pm_structure *structure,
-                       struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(
-        store,
-        "INSERT INTO reference_group (id, scope, object, object_type, flags, loads, stores,"
-        " strides) VALUES (?,?,?,?,?,?,?,?)",
-        err);
-    bool ok = s != NULL;
-    for (size_t i = 0; ok && i < structure->n_groups; i++) {
-        const struct pm_group *group = &structure->groups[i];
-        sqlite3_bind_int64(s, 1, (int64_t)i);
-        sqlite3_bind_int64(s, 2, group->scope);
-        bind_text(s, 3, group->object);
-        bind_text(s, 4, group->object_type);
-        sqlite3_bind_int64(s, 5, group->flags);
-        sqlite3_bind_int64(s, 6, group->n_loads);
-        sqlite3_bind_int64(s, 7, group->n_stores);
-        sqlite3_bind_text(s, 8, strides_text(group), -1, free);
-        ok = pm_store_step(store, s, err);
-    }
-    sqlite3_finalize(s);
-    return ok;
-}
-
-static bool put_routines(struct pm_store *store, const struct pm_structure *structure,
-                         struct pm_error *err) {
-    sqlite3_stmt *s =
-        pm_store_prepare(store,
-                         "INSERT INTO routine (id, name, address, size, state, counters, reason)"
-                         " VALUES (?,?,?,?,?,?,?)",
-                         err);
-    bool ok = s != NULL;
-    for (size_t i = 0; ok && i < structure->n_routines; i++) {
-        const struct pm_routine *routine = &structure->routines[i];
-        sqlite3_bind_int64(s, 1, (int64_t)i);
-        bind_text(s, 2, routine->name);
-        sqlite3_bind_int64(s, 3, (int64_t)routine->address);
-        sqlite3_bind_int64(s, 4, (int64_t)routine->size_bytes);
-        sqlite3_bind_int64(s, 5, routine->state);
-        sqlite3_bind_int64(s, 6, routine->n_counters);
-        bind_text(s, 7, routine->reason);
-        ok = pm_store_step(store, s, err);
-    }
-    sqlite3_finalize(s);
+static bool put_whole(struct pm_store *store, const struct pm_structure *structure,
+                      struct pm_error *err) {
+    struct pm_structure_row row = {.hash = pm_structure_hash(structure),
+                                   .module =
+                                       structure->n_modules ? structure->modules[0].name : NULL};
+    pm_structure_encode(structure, &row.data.data, &row.data.n);
+    bool ok = pm_store_run_sql(store, "DELETE FROM structure; DELETE FROM scope", err) &&
+              pm_store_put_rows(store, PM_STRUCTURES, PM_ALL_RUNS, &row, 1, err) &&
+              pm_store_put_rows(store, PM_SCOPES, PM_ALL_RUNS, structure->scopes,
+                                structure->n_scopes, err);
+    free(row.data.data);
     return ok;
 }
 
 /* Hash of the structure that is there; *FOUND false if the store is new. */
 static bool stored_hash(struct pm_store *store, bool *found, uint64_t *hash, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store, "SELECT hash FROM structure", err);
-    if (!s)
-        return false;
-    int status = sqlite3_step(s);
-    *found = status == SQLITE_ROW;
-    if (*found)
-        *hash = (uint64_t)sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return status == SQLITE_ROW || status == SQLITE_DONE || pm_store_fail(store, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_STRUCTURES, PM_ALL_RUNS, err);
+    const struct pm_structure_row *row = pm_rows_next(&rows);
+    *found = row != NULL;
+    *hash = row ? row->hash : 0;
+    if (row)
+        pm_row_free(PM_STRUCTURES, row);
+    return pm_rows_end(&rows);
 }
 
 static bool same_operations(const struct pm_structure *a, const struct pm_structure *b) {
@@ -179,23 +70,19 @@ static bool take_recorded(struct pm_structure *stored, const struct pm_structure
 }
 
 static struct pm_structure *read_structure(struct pm_store *store, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store, "SELECT data FROM structure", err);
-    if (!s)
-        return NULL;
     struct pm_structure *structure = NULL;
-    int status = sqlite3_step(s);
-    if (status == SQLITE_ROW) {
-        structure =
-            pm_structure_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_STRUCTURES, PM_ALL_RUNS, err);
+    const struct pm_structure_row *row = pm_rows_next(&rows);
+    if (row) {
+        structure = pm_structure_decode(row->data.data, row->data.n, err);
         if (!structure)
             pm_fail_in(err, "%s", store->path);
-    } else if (status == SQLITE_DONE) {
+        pm_row_free(PM_STRUCTURES, row);
+    } else if (rows.ok) {
         pm_fail(err, "%s: empty store: measure first with `pmodel run -o %s …`", store->path,
                 store->path);
-    } else {
-        pm_store_fail(store, err);
     }
-    sqlite3_finalize(s);
+    pm_rows_end(&rows);
     return structure;
 }
 
@@ -217,18 +104,11 @@ static bool put_operations(struct pm_store *store, const struct pm_structure *st
         }
         merged.ops = structure->ops;
         merged.n_ops = structure->n_ops;
+        merged.mnemonics = structure->mnemonics;
+        merged.n_mnemonics = structure->n_mnemonics;
         merged.unknowns = structure->unknowns;
         merged.n_unknowns = structure->n_unknowns;
-        void *bytes;
-        size_t n_bytes;
-        pm_structure_encode(&merged, &bytes, &n_bytes);
-        sqlite3_stmt *s = pm_store_prepare(store, "UPDATE structure SET data = ?", err);
-        if (s)
-            sqlite3_bind_blob64(s, 1, bytes, n_bytes, free);
-        else
-            free(bytes);
-        ok = s && pm_store_step(store, s, err);
-        sqlite3_finalize(s);
+        ok = pm_store_begin(store, err) && pm_store_end(store, put_whole(store, &merged, err), err);
     }
     pm_structure_free(stored);
     return ok;
@@ -239,12 +119,6 @@ static bool put_operations(struct pm_store *store, const struct pm_structure *st
 bool pm_store_has_structure(struct pm_store *store, bool *has, struct pm_error *err) {
     uint64_t hash;
     return stored_hash(store, has, &hash, err);
-}
-
-static bool put_whole(struct pm_store *store, const struct pm_structure *structure,
-                      struct pm_error *err) {
-    return put_blob(store, structure, err) && put_scopes(store, structure, err) &&
-           put_groups(store, structure, err) && put_routines(store, structure, err);
 }
 
 /* Another build of the same code takes the place of the one that is there: its lines are shown from
@@ -263,11 +137,7 @@ static bool replace(struct pm_store *store, const struct pm_structure *stored,
         return false;
     }
     (void)take_recorded(newest, stored);
-    bool ok = pm_store_run_sql(store,
-                               "DELETE FROM structure; DELETE FROM scope;"
-                               "DELETE FROM reference_group; DELETE FROM routine;",
-                               err) &&
-              put_whole(store, newest, err);
+    bool ok = put_whole(store, newest, err);
     pm_structure_free(newest);
     return pm_store_end(store, ok, err);
 }

@@ -95,9 +95,3 @@ expect_error "a store and a program" 2 'is a store' pmodel bound sums.pmdb ./sum
 expect_error "a store to write and one to read" 2 'read only' pmodel bound -o new.pmdb sums.pmdb
 pmodel run -q --no-memory -o counts.pmdb -- ./sums 1000 >out
 expect_error "a store without bounds" 2 'no lower bounds' pmodel bound counts.pmdb
-
-# A store of the version that had fewer columns.
-cp sums.pmdb old.pmdb
-for column in across shared library routines; do sqlite3 old.pmdb "ALTER TABLE nest_bound DROP COLUMN $column"; done
-expect_error "a store of an earlier version says so" 2 'earlier version' pmodel bound old.pmdb
-check "and gains what it lacks" sh -c 'pmodel bound -q -o old.pmdb --threshold 0 -- ./sums 100000 >out 2>err && pmodel bound old.pmdb >table'

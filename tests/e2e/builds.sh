@@ -97,12 +97,12 @@ expect "in JSON its counts are known" true \
 rows = [row for one in json.load(sys.stdin)["predictions"] for row in one["rows"]]
 print(json.dumps([row["counted"] for row in rows if row["label"].startswith("fold/2")][0]))' 2>&1)"
 
-# A store from before what differs was matched by source: how much is missing is not known, and said.
+# Where nothing is known of what differs by its source: how much is missing is not known, and said.
 cp d.pmdb old.pmdb
-sql old.pmdb 'DROP TABLE build_join; DROP TABLE build_whole; DROP TABLE build_work' >/dev/null
+sql old.pmdb 'DELETE FROM build_join; DELETE FROM build_whole; DELETE FROM build_work' >/dev/null
 pmodel fit old.pmdb >/dev/null 2>&1
 pmodel query --cache 32K -P N=320 old.pmdb >old.txt
-check "what an old store dropped is said before the figures" sh -c 'head -3 old.txt | grep -q "unknown share"'
+check "what is dropped then is said before the figures" sh -c 'head -3 old.txt | grep -q "unknown share"'
 expect "an interval is not given then" null \
     "$(pmodel query --format json --cache 32K -P N=320 old.pmdb | jq -c '.answers[0].interval')"
 expect "JSON has the warning" dropped \

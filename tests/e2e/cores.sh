@@ -118,6 +118,6 @@ says "the longer of two threads counts" '[.rows[] | select(.kind == "loop" and .
 says "their mean is of the two" '(.cores.parts[] | select(.label == "work") | .imbalance) as $i | $i > 1.35 and $i < 1.55'
 
 # ---- stores without the threads' counts ----
-sqlite3 spin.pmdb 'DROP TABLE thread_edges'
+sqlite3 spin.pmdb 'DELETE FROM thread_edges'
 report spin 1000 2 >answer
-says "a store from before that: all threads added up" '.cores == null'
+says "then all threads are added up" '.cores == null'

@@ -10,8 +10,6 @@ expect_error "a run that a signal ends is left out, and the signal is named" 2 \
     'was ended by signal 15 \(Terminated\).*left out' run -o none.pmdb -P N=50 -- ./sums '{N}' 15
 check "and makes no store" test ! -e none.pmdb
 check "a store of whole runs" run -o s.pmdb -P N=10:40:10 -- ./sums '{N}'
-check "is of a version that earlier ones of pmodel read" \
-    test "$(sqlite3 s.pmdb 'PRAGMA user_version')" = 3
 check "--keep-partial keeps one that a signal ended" \
     run -o s.pmdb --keep-partial -P N=50 --again -- ./sums '{N}' 15
 check "one that its time ended" \
@@ -19,7 +17,7 @@ check "one that its time ended" \
 check "and of one that was killed its last checkpoint" \
     run -o s.pmdb --keep-partial --checkpoint 1 -P N=70 --exe ./sums -- \
     sh -c './sums {N} ever & sleep 2; kill -KILL $!; wait $!'
-check "all three are marked" test "$(sqlite3 s.pmdb 'SELECT group_concat(how, "; ") FROM cut_off')" = \
+check "all three are marked" test "$(sqlite3 s.pmdb 'SELECT group_concat(cut_off, "; ") FROM run')" = \
     "was ended by signal 15 (Terminated); was ended after 1 s (--timeout); ended with status 137"
 check "what they did is counted" test "$(sqlite3 s.pmdb "SELECT min(n) FROM (SELECT count(*) AS n FROM histogram
     JOIN run ON run.id = run WHERE parameters IN ('N=50', 'N=60', 'N=70') GROUP BY run)")" -gt 3
@@ -28,7 +26,7 @@ expect_error "a program that fails is not one that is cut off" 2 'ended with sta
 expect_error "nor is there anything to keep of one that is killed without a checkpoint" 2 'ended by signal 9' \
     run -o s.pmdb --keep-partial -P N=80 -- ./sums '{N}' 9
 check "a size whose run was cut off is run again" run -o s.pmdb -P N=50 -- ./sums '{N}' slowly
-check "and then is whole" test "$(sqlite3 s.pmdb 'SELECT count(*) FROM cut_off')" = 2
+check "and then is whole" test "$(sqlite3 s.pmdb 'SELECT count(cut_off) FROM run')" = 2
 
 pmodel fit s.pmdb >s.fit 2>errors
 check "fit leaves them out" grep -q '^sums: 5 runs, N from 10 to 50' s.fit
@@ -68,7 +66,7 @@ sleep 1.5
 kill -TERM $process
 wait $process
 check "an interrupted run is kept with --keep-partial" \
-    test "$(sqlite3 part.pmdb 'SELECT parameters, how FROM cut_off JOIN run ON run = id')" = \
+    test "$(sqlite3 part.pmdb 'SELECT parameters, cut_off FROM run WHERE cut_off IS NOT NULL')" = \
     'N=5|was ended by signal 15 (Terminated)'
 
 # ---- no room ----

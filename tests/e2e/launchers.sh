@@ -22,7 +22,7 @@ expect_error "a size that fails is left out, and its last words are said" 2 'N=3
 check "the others are there" test "$(sizes_in some.pmdb)" = "N=1 N=2 N=4"
 check "the end of a size's time is kept with --keep-partial" \
     run -j 2 --timeout 1 --keep-partial -o late.pmdb -P N=1,2 -- ./sums '{N}' ever
-check "as of a plain run" test "$(sqlite3 late.pmdb 'SELECT group_concat(how, "; ") FROM cut_off')" = \
+check "as of a plain run" test "$(sqlite3 late.pmdb 'SELECT group_concat(cut_off, "; ") FROM run')" = \
     "was ended after 1 s (--timeout); was ended after 1 s (--timeout)"
 echo '{N}' >template
 run -j 1 --scratch runs --input template:size -o input.pmdb --exe ./sums -P N=1,2 -- sh -c "$PWD/sums \$(cat size)" >/dev/null

@@ -45,7 +45,7 @@ check "other intervals do not count" pmodel run -q --no-memory -o mixed.pmdb --s
     ./talk '{N}'
 check "(only what is sent does)" test "$(sqlite3 mixed.pmdb "$total = 'N=5'")" = '218|0'
 pmodel run -q --no-memory -o plain.pmdb --interval message_send -P N=5 -- ./talk '{N}' >/dev/null
-check "nothing is counted without it" test "$(sqlite3 plain.pmdb 'SELECT count(*) FROM sqlite_master WHERE name = "socket"')" = 0
+check "nothing is counted without it" test "$(sqlite3 plain.pmdb 'SELECT count(*) FROM socket')" = 0
 check "other commands take such a store" pmodel fit talk.pmdb
 expect_error "a routine that is not called is an error" 2 'the program calls no routine of this name' \
     pmodel run -q --no-memory -o none.pmdb --sockets message_sent -P N=5 -- ./talk '{N}'

@@ -262,7 +262,7 @@ static void fuzz_evaluate_models(const struct pm_model_set *set) {
 }
 
 static void fuzz_models(const uint8_t *data, size_t size) {
-    static const struct fuzz_blob kind = {"PMMS", 1, false, false, 0, 0};
+    static const struct fuzz_blob kind = {"PMMS", PM_MODEL_SET_VERSION, true, true, 0, 0};
     struct pm_error err = {0};
     size_t n_bytes;
     char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);

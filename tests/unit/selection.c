@@ -103,7 +103,7 @@ static void damaged_ranks_are_refused(void **state) {
     run_sql("UPDATE rank SET rank = 3 WHERE process = 0"); /* of 3 */
     store = pm_store_open(path, PM_STORE_READ, &err);
     assert_false(pm_store_ranks(store, &size, &ranks, &err));
-    assert_non_null(strstr(err.text, "ranks is damaged"));
+    assert_non_null(strstr(err.text, "the ranks of run 1 are damaged"));
     pm_ranks_free(&ranks);
     pm_store_close(store);
 }

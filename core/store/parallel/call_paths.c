@@ -1,87 +1,56 @@
 /* The profile store: call paths of all runs.  A path has one number in a store, whatever run it is
    of, so that what is kept by path can be compared from run to run. */
+#include <stdlib.h>
+
 #include "core/store/private.h"
-
-static const char schema[] =
-    "CREATE TABLE IF NOT EXISTS call_path (id INTEGER PRIMARY KEY, parent INTEGER, module INTEGER,"
-    " return_address INTEGER, scope INTEGER, callee TEXT);";
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static bool read_row(struct pm_store *store, sqlite3_stmt *s, struct pm_call_paths *paths,
-                     struct pm_error *err) {
-    int64_t id = sqlite3_column_int64(s, 0), parent = sqlite3_column_int64(s, 1);
-    int64_t module = sqlite3_column_int64(s, 2);
-    uint32_t expected = paths->n_sites ? (uint32_t)paths->n_sites : 1;
-    bool ok = id == expected && parent >= 0 && parent < id && module >= 0 && module < PM_NONE;
-    if (ok) {
-        uint32_t path = pm_call_paths_add(paths, (uint32_t)parent, (uint32_t)module,
-                                          (uint64_t)sqlite3_column_int64(s, 3));
-        pm_call_paths_set_callee(paths, path, (const char *)sqlite3_column_text(s, 4));
-        ok = path == expected;
-    }
-    return ok || pm_fail(err, "%s: its call paths are damaged: measure again into another store",
-                         store->path);
-}
 
 bool pm_store_call_paths(struct pm_store *store, struct pm_call_paths *paths,
                          struct pm_error *err) {
-    bool has, ok = true;
     *paths = (struct pm_call_paths){0};
-    if (!pm_store_has_table(store, "call_path", &has, err) || !has)
-        return !err || err->kind == PM_ERROR_NONE;
-    sqlite3_stmt *s = pm_store_prepare(store,
-                                       "SELECT id, parent, module, return_address, callee"
-                                       " FROM call_path ORDER BY id",
-                                       err);
-    if (!s)
-        return false;
-    while (pm_store_next_row(store, s, &ok, err))
-        ok = read_row(store, s, paths, err);
-    sqlite3_finalize(s);
-    if (!ok)
-        pm_call_paths_free(paths);
-    return ok;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static bool put_row(struct pm_store *store, sqlite3_stmt *s, const struct pm_structure *structure,
-                    const struct pm_call_paths *paths, uint32_t path, struct pm_error *err) {
-    const struct pm_call_site *site = &paths->sites[path];
-    uint32_t block = pm_call_path_block(structure, paths, path);
-    sqlite3_bind_int64(s, 1, path);
-    sqlite3_bind_int64(s, 2, site->parent);
-    sqlite3_bind_int64(s, 3, site->module);
-    sqlite3_bind_int64(s, 4, (int64_t)site->return_address);
-    if (block != PM_NONE)
-        sqlite3_bind_int64(s, 5, structure->blocks[block].scope);
-    else
-        sqlite3_bind_null(s, 5);
-    sqlite3_bind_text(s, 6, paths->callees[path], -1, SQLITE_STATIC);
-    return pm_store_step(store, s, err);
+    struct pm_store_rows rows = pm_rows_of(store, PM_CALL_PATHS, PM_ALL_RUNS, err);
+    const struct pm_call_path_row *row;
+    while ((row = pm_rows_next(&rows))) {
+        uint32_t expected = paths->n_sites ? (uint32_t)paths->n_sites : 1;
+        bool ok =
+            row->id == expected && row->parent < row->id && row->module < PM_NONE &&
+            pm_call_paths_add(paths, row->parent, row->module, row->return_address) == expected;
+        if (ok)
+            pm_call_paths_set_callee(paths, expected, row->callee);
+        else
+            pm_rows_damaged(&rows);
+        pm_row_free(PM_CALL_PATHS, row);
+    }
+    if (pm_rows_end(&rows))
+        return true;
+    pm_call_paths_free(paths);
+    return false;
 }
 
 /* Those from number FIRST on, and callees of those before that have become known. */
-static bool put_rows(struct pm_store *store, const struct pm_structure *structure,
-                     const struct pm_call_paths *paths, size_t first, const bool *had_callee,
-                     struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store,
-                                       "INSERT OR REPLACE INTO call_path (id, parent, module,"
-                                       " return_address, scope, callee) VALUES (?,?,?,?,?,?)",
-                                       err);
-    bool ok = s != NULL;
-    for (size_t path = 1; ok && path < paths->n_sites; path++)
+static bool put_paths(struct pm_store *store, const struct pm_structure *structure,
+                      const struct pm_call_paths *paths, size_t first, const bool *had_callee,
+                      struct pm_error *err) {
+    struct pm_store_rows rows = pm_rows_to(store, PM_CALL_PATHS, PM_ALL_RUNS, err);
+    for (uint32_t path = 1; path < paths->n_sites; path++) {
+        const struct pm_call_site *site = &paths->sites[path];
+        uint32_t block = pm_call_path_block(structure, paths, path);
+        const struct pm_call_path_row row = {
+            .id = path,
+            .parent = site->parent,
+            .module = site->module,
+            .return_address = site->return_address,
+            .scope = block == PM_NONE ? PM_NONE : structure->blocks[block].scope,
+            .callee = paths->callees[path]};
         if (path >= first || (!had_callee[path] && paths->callees[path]))
-            ok = put_row(store, s, structure, paths, (uint32_t)path, err);
-    sqlite3_finalize(s);
-    return ok;
+            pm_rows_put(&rows, &row);
+    }
+    return pm_rows_end(&rows);
 }
 
 uint32_t *pm_store_put_call_paths(struct pm_store *store, const struct pm_structure *structure,
                                   const struct pm_call_paths *paths, struct pm_error *err) {
     struct pm_call_paths all;
-    if (!pm_store_run_sql(store, schema, err) || !pm_store_call_paths(store, &all, err))
+    if (!pm_store_call_paths(store, &all, err))
         return NULL;
     size_t n_before = all.n_sites;
     bool *had_callee = pm_alloc(n_before + 1, sizeof *had_callee);
@@ -94,12 +63,11 @@ uint32_t *pm_store_put_call_paths(struct pm_store *store, const struct pm_struct
             pm_call_paths_add(&all, numbers[site->parent], site->module, site->return_address);
         pm_call_paths_set_callee(&all, numbers[path], paths->callees[path]);
     }
-    bool ok = put_rows(store, structure, &all, n_before, had_callee, err);
+    bool ok = put_paths(store, structure, &all, n_before, had_callee, err);
     free(had_callee);
     pm_call_paths_free(&all);
-    if (!ok) {
-        free(numbers);
-        return NULL;
-    }
-    return numbers;
+    if (ok)
+        return numbers;
+    free(numbers);
+    return NULL;
 }

@@ -46,14 +46,6 @@ static void add_event(struct sets *sets, const struct pm_event_kind *kind) {
 /* Adds what the events of RUN say to the SETS of each of its RANKS, by its place in them. */
 static bool read_events(struct pm_store *store, int64_t run, const struct pm_ranks *ranks,
                         struct sets *sets, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store,
-                                       "SELECT process, path, operation, partner, source FROM"
-                                       " communication WHERE run = ?",
-                                       err);
-    if (!s)
-        return false;
-    sqlite3_bind_int64(s, 1, run);
-    bool ok = true;
     uint32_t n_processes = 0;
     for (size_t i = 0; i < ranks->n_ranks; i++)
         n_processes =
@@ -61,20 +53,13 @@ static bool read_events(struct pm_store *store, int64_t run, const struct pm_ran
     uint32_t *places = pm_alloc_none(n_processes);
     for (size_t i = 0; i < ranks->n_ranks; i++)
         places[ranks->ranks[i].process] = (uint32_t)i;
-    while (pm_store_next_row(store, s, &ok, err)) {
-        const char *operation = (const char *)sqlite3_column_text(s, 2);
-        const struct pm_event_kind kind = {.path = (uint32_t)sqlite3_column_int64(s, 1),
-                                           .operation = operation ? pm_operation_of_name(operation)
-                                                                  : PM_N_OPERATIONS,
-                                           .partner = sqlite3_column_int(s, 3),
-                                           .source = sqlite3_column_int(s, 4)};
-        uint32_t process = (uint32_t)sqlite3_column_int64(s, 0);
-        if (process < n_processes && places[process] != PM_NONE)
-            add_event(&sets[places[process]], &kind);
-    }
+    struct pm_store_rows rows = pm_rows_of(store, PM_EVENTS, run, err);
+    const struct pm_event_count *row;
+    while ((row = pm_rows_next(&rows)))
+        if (row->process < n_processes && places[row->process] != PM_NONE)
+            add_event(&sets[places[row->process]], &row->kind);
     free(places);
-    sqlite3_finalize(s);
-    return ok;
+    return pm_rows_end(&rows);
 }
 
 /* Of several processes of a rank all they do is its. */
@@ -119,20 +104,19 @@ static bool add_run(struct pm_store *store, int64_t run, bool with_events,
 /* All runs of MPI programs, without those whose communication is not known where that of others is.
  */
 static bool find_roles(struct pm_store *store, struct pm_store_roles *roles, struct pm_error *err) {
-    bool has, has_events;
-    if (!pm_store_has_table(store, "rank", &has, err) ||
-        !pm_store_has_table(store, "communication_of_run", &has_events, err))
-        return false;
+    double any;
+    bool ok =
+        pm_store_number(store, "SELECT EXISTS (SELECT 1 FROM communication_of_run)", 0, &any, err);
     sqlite3_stmt *s =
-        has ? pm_store_prepare(store,
-                               has_events ? "SELECT DISTINCT run FROM rank WHERE run IN (SELECT run"
-                                            " FROM communication_of_run) ORDER BY run"
-                                          : "SELECT DISTINCT run FROM rank ORDER BY run",
-                               err)
-            : NULL;
-    bool ok = s || !has;
-    while (s && pm_store_next_row(store, s, &ok, err))
-        ok = add_run(store, sqlite3_column_int64(s, 0), has_events, roles, err);
+        ok ? pm_store_prepare(store,
+                              any ? "SELECT DISTINCT run FROM rank WHERE run IN (SELECT run"
+                                    " FROM communication_of_run) ORDER BY run"
+                                  : "SELECT DISTINCT run FROM rank ORDER BY run",
+                              err)
+           : NULL;
+    ok = s != NULL;
+    while (pm_store_next_row(store, s, &ok, err))
+        ok = add_run(store, sqlite3_column_int64(s, 0), any > 0, roles, err);
     sqlite3_finalize(s);
     if (ok)
         pm_ranks_find_roles(roles->deeds, roles->n_deeds, &roles->names);
@@ -211,26 +195,4 @@ bool pm_store_ranks(struct pm_store *store, const struct pm_parameters *paramete
                     struct pm_ranks *ranks, struct pm_error *err) {
     int64_t run = pm_store_find_run(store, parameters, err);
     return run == 0 || (run > 0 && pm_store_ranks_with_roles(store, run, ranks, err));
-}
-
-bool pm_store_name_roles(struct pm_store *store, struct pm_error *err) {
-    const struct pm_store_roles *roles = get_roles(store, err);
-    if (!roles || roles->n_deeds == 0)
-        return roles != NULL;
-    if (!pm_store_begin(store, err))
-        return false;
-    sqlite3_stmt *s =
-        pm_store_run_sql(store, "UPDATE rank SET role = NULL", err)
-            ? pm_store_prepare(store, "UPDATE rank SET role = ? WHERE run = ? AND rank = ?", err)
-            : NULL;
-    bool ok = s != NULL;
-    for (size_t i = 0; ok && i < roles->n_deeds; i++) {
-        const struct pm_rank_deeds *deeds = &roles->deeds[i];
-        sqlite3_bind_text(s, 1, roles->names.roles[deeds->role].name, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(s, 2, roles->runs[deeds->run]);
-        sqlite3_bind_int64(s, 3, deeds->rank);
-        ok = pm_store_step(store, s, err);
-    }
-    sqlite3_finalize(s);
-    return pm_store_end(store, ok, err);
 }

@@ -22,29 +22,13 @@ struct rows {
 
 static bool read_rows(struct pm_store *store, int64_t run, const struct pm_selected *selected,
                       struct rows *rows, struct pm_error *err) {
-    bool has;
-    if (!pm_store_has_table(store, "interval", &has, err))
-        return false;
-    sqlite3_stmt *s = has ? pm_store_prepare(store,
-                                             "SELECT process, thread, first, n FROM interval"
-                                             " WHERE run = ? AND kind = ?"
-                                             " ORDER BY process, thread, first",
-                                             err)
-                          : NULL;
-    if (!s)
-        return !has;
-    sqlite3_bind_int64(s, 1, run);
-    sqlite3_bind_int64(s, 2, selected->selection->kind);
-    bool ok = true;
-    while (pm_store_next_row(store, s, &ok, err)) {
-        struct row row = {
-            (uint32_t)sqlite3_column_int64(s, 0), (uint32_t)sqlite3_column_int64(s, 1),
-            (uint64_t)sqlite3_column_int64(s, 2), (uint64_t)sqlite3_column_int64(s, 3)};
-        if (row.n > 0 && pm_selected_takes(selected, row.process))
-            *PM_PUSH(rows, list) = row;
-    }
-    sqlite3_finalize(s);
-    return ok;
+    struct pm_store_rows from =
+        pm_rows_where(store, PM_INTERVALS, run, "kind = ?2", selected->selection->kind, err);
+    const struct pm_stored_interval *row;
+    while ((row = pm_rows_next(&from)))
+        if (row->n > 0 && pm_selected_takes(selected, row->process))
+            *PM_PUSH(rows, list) = (struct row){row->process, row->thread, row->first, row->n};
+    return pm_rows_end(&from);
 }
 
 static bool is_same_thread(const struct row *a, const struct row *b) {

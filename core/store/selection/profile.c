@@ -29,22 +29,7 @@ static bool read_rank_edges(struct pm_store *store, int64_t run, const struct pm
 
 /* ---- histograms ------------------------------------------------------------------------------ */
 
-struct sums {
-    PM_ARRAY(struct pm_group_histogram, rows);
-};
-
-/* Adds HISTOGRAM, which it takes, to the last of the SUMS or as a new one. */
-static void add_histogram(struct sums *sums, uint32_t group, struct pm_histogram *histogram) {
-    struct pm_group_histogram *last = sums->n_rows ? &sums->rows[sums->n_rows - 1] : NULL;
-    if (last && last->group == group && last->histogram.block_bytes == histogram->block_bytes) {
-        pm_histogram_add(&last->histogram, histogram);
-        pm_histogram_free(histogram);
-    } else {
-        *PM_PUSH(sums, rows) = (struct pm_group_histogram){group, *histogram};
-    }
-}
-
-static void put_sums(struct pm_profile *profile, struct sums *sums, double factor) {
+static void put_sums(struct pm_profile *profile, struct pm_histogram_sums *sums, double factor) {
     for (size_t i = 0; i < profile->n_histograms; i++)
         pm_histogram_free(&profile->histograms[i].histogram);
     free(profile->histograms);
@@ -60,14 +45,14 @@ static bool read_rank_histograms(struct pm_store *store, int64_t run,
     struct pm_histogram_cursor *cursor = pm_store_histograms_of_run(store, run, err);
     struct pm_histogram_place place;
     struct pm_histogram histogram;
-    struct sums sums = {0};
+    struct pm_histogram_sums sums = {0};
     while (cursor && pm_histogram_cursor_next(cursor, &place, err)) {
         if (place.stream->kind == PM_STREAM_SHARED ||
             !pm_selected_takes(selected, place.stream->process))
             continue;
         if (!pm_histogram_cursor_read(cursor, &histogram, err))
             break;
-        add_histogram(&sums, place.group, &histogram);
+        pm_histogram_sums_add(&sums, place.group, &histogram);
     }
     pm_histogram_cursor_free(cursor);
     put_sums(profile, &sums, 1.0 / selected->n_ranks);
@@ -84,11 +69,11 @@ static bool share_histograms(struct pm_store *store, const double *whole,
             pm_structure_free(structure);
         return false;
     }
-    double *accesses = pm_group_accesses(structure, whole),
-           *shares = pm_group_accesses(structure, profile->edge_counts);
+    double *accesses = pm_group_executions(structure, whole),
+           *shares = pm_group_executions(structure, profile->edge_counts);
     for (size_t g = 0; g < structure->n_groups; g++)
         shares[g] = accesses[g] > 0 ? shares[g] / accesses[g] : 0;
-    struct sums sums = {0};
+    struct pm_histogram_sums sums = {0};
     sums.rows =
         pm_scaled_histograms(profile->histograms, profile->n_histograms, shares, &sums.n_rows);
     put_sums(profile, &sums, 1);
@@ -109,7 +94,7 @@ static int by_group(const void *left, const void *right) {
 /* Takes the histograms out of ROWS. */
 static void add_histograms_of_rows(struct pm_intervals *rows, const double *weights,
                                    struct pm_profile *profile) {
-    struct sums all = {0}, sums = {0};
+    struct pm_histogram_sums all = {0}, sums = {0};
     for (size_t i = 0; i < rows->n_rows; i++)
         for (size_t h = 0; weights[i] > 0 && h < rows->rows[i].n_histograms; h++) {
             struct pm_group_histogram *from = &rows->rows[i].histograms[h];
@@ -119,7 +104,7 @@ static void add_histograms_of_rows(struct pm_intervals *rows, const double *weig
         }
     PM_SORT(all.rows, all.n_rows, by_group);
     for (size_t i = 0; i < all.n_rows; i++)
-        add_histogram(&sums, all.rows[i].group, &all.rows[i].histogram);
+        pm_histogram_sums_add(&sums, all.rows[i].group, &all.rows[i].histogram);
     free(all.rows);
     put_sums(profile, &sums, 1);
 }

@@ -43,11 +43,6 @@ bool pm_store_is_selected(const struct pm_store *store) {
     return !pm_selection_is_all(&store->selection);
 }
 
-int64_t pm_store_find_whole_run(struct pm_store *store, const struct pm_parameters *parameters,
-                                struct pm_error *err) {
-    return pm_store_is_selected(store) ? 0 : pm_store_find_run(store, parameters, err);
-}
-
 char *pm_store_run_text(const struct pm_store *store, const struct pm_parameters *parameters) {
     struct pm_parameters of_run = {0};
     if (!store->selection.by_ordinal)
