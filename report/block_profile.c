@@ -1,5 +1,5 @@
-/* `pmodel show --as profile`: basic blocks by their share of the references to memory, as tables 1 and 2 of
-   Snavely, Wolter & Carrington 2001 have them.
+/* `pmodel show --as profile`: basic blocks by their share of the references to memory, as tables 1
+   and 2 of Snavely, Wolter & Carrington 2001 have them.
 
    JSON: {"format": "pmodel-profile", "version": 1, program, parameters, "stride_window",
    "cpu_seconds", "levels": [a simulated level each], "whole": the program as a block,

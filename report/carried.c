@@ -1,4 +1,4 @@
-/* `pmodel report --as carried`: the fields of a row, and the report as a table, JSON and CSV.  Needs
+/* `pmodel report --as carried`: the fields of a row, and the report as a table, JSON and CSV. Needs
    the rows of fit/analysis/carried.c.
 
    JSON: {"format": "pmodel-carried", "version": 1, program, parameters, "machines": [{name, title,

@@ -20,7 +20,7 @@
 #include "fit/analysis/analysis.h"
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
-#include "machines/probe/loops/loops.h"
+#include "machines/probe/loop_runner/loop_runner.h"
 #include "report/annotate/annotate.h"
 #include "report/compare/compare.h"
 #include "report/diff/diff.h"
@@ -61,12 +61,13 @@ void pm_report_threads(FILE *out, const struct pm_machine *machine,
                        const struct pm_thread_misses *threads, size_t n,
                        const struct pm_report_options *options);
 
-/* `pmodel report --as carried`: the misses of a run that was measured with --carry, on each machine:
-   by loop that carries them, where they come from and where they go to. */
+/* `pmodel report --as carried`: the misses of a run that was measured with --carry, on each
+   machine: by loop that carries them, where they come from and where they go to. */
 void pm_report_carried(FILE *out, const struct pm_carried_report *report,
                        const struct pm_report_options *options);
 
-/* `pmodel show --as profile`: basic blocks, most references to memory first, measured at size AT. */
+/* `pmodel show --as profile`: basic blocks, most references to memory first, measured at size AT.
+ */
 enum pm_profile_view { PM_PROFILE_BLOCKS, PM_PROFILE_STRIDES, PM_PROFILE_MIX };
 struct pm_profile_request {
     enum pm_profile_view view; /* of tables; JSON and CSV have all */

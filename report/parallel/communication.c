@@ -1,4 +1,5 @@
-/* `pmodel show --as communication`: events of a run by call, what goes from rank to rank, and traces.
+/* `pmodel show --as communication`: events of a run by call, what goes from rank to rank, and
+   traces.
 
    JSON: {"format": "pmodel-communication", "version": 1, program, parameters, "ranks", "events": [a
    row each]}; with --matrix "pairs" in place of events, with --trace "rank" and "threads", of each

@@ -1,5 +1,5 @@
-/* `pmodel show --as communication --trace`: the events of a rank in their order, as the loops that they are
-   kept as. */
+/* `pmodel show --as communication --trace`: the events of a rank in their order, as the loops that
+   they are kept as. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* `pmodel report --as convolution`: what the signatures of machines say of a program, as a table for each machine
-   and one of their ratios, JSON or CSV. */
+/* `pmodel report --as convolution`: what the signatures of machines say of a program, as a table
+   for each machine and one of their ratios, JSON or CSV. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* `pmodel machines --curves`: the curves of machines as figures, and where parts of a program lie on them.
+/* `pmodel machines --curves`: the curves of machines as figures, and where parts of a program lie
+ * on them.
  */
 #include <math.h>
 #include <stdlib.h>
