@@ -125,7 +125,7 @@ bool pm_event_receives(const struct pm_event_kind *kind, int32_t *from);
 /* Is what stands in COMMUNICATION in itself right?  A sentence says what is not. */
 bool pm_communication_is_valid(const struct pm_communication *communication, struct pm_error *err);
 
-/* ---- traces (trace.c) ------------------------------------------------------------------------ */
+/* ---- traces (event_trace.c) ------------------------------------------------------------------ */
 
 /* The nodes of sequence NUMBER. */
 const struct pm_trace_node *pm_trace_sequence(const struct pm_trace *trace, uint32_t number,
