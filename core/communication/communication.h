@@ -18,7 +18,7 @@
 
 #include "core/base/base.h"
 #include "core/call_paths/call_paths.h"
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 
 /* The same number in all processes of the run that are members of it. */
 struct pm_communicator {
