@@ -120,7 +120,7 @@ static double schedule_change(const struct doubting *d, const char *figure, cons
     for (size_t i = 0; i < d->n_hot; i++)
         if (!row || row_is_used(d, d->hot[i].executions, row))
             change += cycles_of_region(d, &target, NULL, d->hot[i].region) - d->hot[i].cycles_alone;
-    pm_machine_scaled_free(scaled);
+    pm_machine_copy_free(scaled);
     return change;
 }
 

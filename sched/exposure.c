@@ -52,44 +52,13 @@ struct exposing {
 
 /* ---- prefetching ----------------------------------------------------------------------------- */
 
-/* The stride with which REFERENCE goes from line to line, as far as it is known, and the lines of a
-   run; 0: not known, or it stays where it is. */
-static double stride_of(const struct exposing *e, uint32_t reference, double line_bytes,
-                        double *run_lines) {
-    const struct pm_structure *s = e->request->frequencies->structure;
-    const struct pm_group *group = &s->groups[s->references[reference].group];
-    const struct pm_reference_strides *seen =
-        pm_strides_of_reference(&e->profile->strides, reference);
-    *run_lines = INFINITY;
-    if (group->flags & PM_GROUP_IRREGULAR)
-        return 0;
-    for (uint32_t l = 0; seen && l < seen->n_levels; l++) {
-        const struct pm_stride_level *level = &seen->levels[l];
-        /* A run of which no end was seen has no shares. */
-        if (level->stride_share < 0.5 && level->count_share > 0)
-            return 0;
-        if (level->stride_bytes == 0)
-            continue;
-        double bytes = level->count * level->stride_bytes;
-        bool goes_on = l + 1 < seen->n_levels && seen->levels[l + 1].stride_bytes == bytes;
-        if (level->count > 0 && !goes_on)
-            *run_lines = fabs(bytes) / line_bytes;
-        return level->stride_bytes;
-    }
-    for (uint32_t l = 0; l < group->n_strides; l++) {
-        if (group->strides[l].kind != PM_STRIDE_CONSTANT)
-            return 0;
-        if (group->strides[l].bytes)
-            return (double)group->strides[l].bytes;
-    }
-    return 0;
-}
-
 /* The share of a miss of REFERENCE that prefetchers hide. */
 static double covered_share(const struct exposing *e, uint32_t reference) {
-    double line = (double)e->machine->levels[0].block_bytes, run_lines;
-    double stride = fabs(stride_of(e, reference, line, &run_lines));
-    return pm_prefetched_share(e->machine, stride, line) * fmax(0, 1 - training_lines / run_lines);
+    double line = (double)e->machine->levels[0].block_bytes, run_bytes;
+    double stride = fabs(pm_reference_way(e->request->frequencies->structure, &e->profile->strides,
+                                          reference, &run_bytes));
+    return pm_prefetched_share(e->machine, stride, line) *
+           fmax(0, 1 - training_lines / (run_bytes / line));
 }
 
 /* ---- the loads of a path --------------------------------------------------------------------- */
@@ -99,8 +68,7 @@ static const struct pm_group_misses *misses_of(const struct exposing *e, uint32_
     uint32_t group = s->references[reference].group;
     if (group == PM_NONE)
         return NULL;
-    uint32_t holder = pm_group_holder(s, group);
-    return &e->groups[holder == PM_NONE ? group : holder];
+    return &e->groups[pm_group_kept_as(s, group)];
 }
 
 static void add_rare(struct exposing *e, size_t level, double share, bool is_regular) {

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/shares/shares.h"
 #include "core/write_backs/write_backs.h"
 
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
@@ -85,21 +86,6 @@ static bool has_stores(const struct pm_histogram *h) {
     for (size_t i = 0; i < h->n_bins; i++)
         stores += h->bins[i].stores;
     return stores > 0;
-}
-
-static void add_executions(const struct pm_frequencies *frequencies,
-                           struct pm_group_misses *groups) {
-    const struct pm_structure *structure = frequencies->structure;
-    for (uint32_t b = 0; b < structure->n_blocks; b++) {
-        const struct pm_block *block = &structure->blocks[b];
-        for (uint32_t r = 0; r < block->n_references && frequencies->blocks[b] > 0; r++) {
-            uint32_t group = structure->references[block->first_reference + r].group;
-            if (group == PM_NONE)
-                continue;
-            uint32_t holder = pm_group_holder(structure, group);
-            groups[holder == PM_NONE ? group : holder].executions += frequencies->blocks[b];
-        }
-    }
 }
 
 static void add_misses(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -171,8 +157,7 @@ static void add_write_backs(const struct pm_structure *structure, const struct p
 /* GROUP has a histogram, or one that it is joined to has. */
 static bool is_covered(const struct pm_structure *structure, const bool *has_histogram,
                        uint32_t group) {
-    uint32_t holder = pm_group_holder(structure, group);
-    return has_histogram[holder == PM_NONE ? group : holder];
+    return has_histogram[pm_group_kept_as(structure, group)];
 }
 
 /* Executed memory operations that no histogram covers: those that are not recorded, and those of a
@@ -207,7 +192,10 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
                      double *const *misses, const struct pm_machine *machine,
                      struct pm_scope_prediction *scopes, struct pm_group_misses *groups) {
     add_misses(frequencies->structure, profile, misses, machine, scopes, groups);
-    add_executions(frequencies, groups);
+    double *executions = pm_group_executions(frequencies->structure, frequencies->edges);
+    for (uint32_t g = 0; g < frequencies->structure->n_groups; g++)
+        groups[g].executions = executions[g];
+    free(executions);
     for (size_t l = 0; l < machine->n_levels; l++)
         add_write_backs(frequencies->structure, profile, &machine->levels[l], l, scopes);
     add_unrecorded(frequencies, profile, machine, scopes);
@@ -217,13 +205,14 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
             forget_misses(machine, &scopes[s].self);
 }
 
-void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self) {
+/* EXPOSED: of each level. */
+static void add_exposed_cycles(const struct pm_machine *machine, const double *exposed,
+                               struct pm_cost_sum *self) {
     size_t last = pm_last_cache(machine);
     double all_exposed = 0;
     for (size_t l = 0; l < machine->n_levels; l++) {
-        const struct pm_level *level = &machine->levels[l];
-        double cycles = self->level_misses[l] * level->miss_penalty_cycles;
-        self->level_cycles[l] = cycles * level->exposed;
+        double cycles = self->level_misses[l] * machine->levels[l].miss_penalty_cycles;
+        self->level_cycles[l] = cycles * exposed[l];
         self->memory_cycles += self->level_cycles[l];
         all_exposed += cycles;
     }
@@ -237,22 +226,11 @@ void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_su
     self->upper_cycles = self->schedule_cycles + fmax(all_exposed, transfer);
 }
 
-/* The share of the misses of a group with constant strides that prefetchers hide; 0 of others. */
-static double prefetched_share(const struct pm_machine *machine, const struct pm_group *group) {
-    double step = 0, most = 0;
-    for (uint32_t l = 0; l < group->n_strides && step == 0; l++)
-        step = group->strides[l].kind == PM_STRIDE_CONSTANT ? fabs((double)group->strides[l].bytes)
-                                                            : INFINITY;
-    if ((group->flags & PM_GROUP_IRREGULAR) || step == 0)
-        return 0;
-    step = fmax(step, (double)machine->levels[0].block_bytes);
-    for (size_t i = 0; i < machine->n_prefetchers; i++) {
-        const struct pm_prefetcher *prefetcher = &machine->prefetchers[i];
-        if (step >= (double)prefetcher->min_stride_bytes &&
-            step <= (double)prefetcher->max_stride_bytes)
-            most = fmax(most, prefetcher->covers);
-    }
-    return most;
+void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self) {
+    double exposed[PM_MAX_LEVELS];
+    for (size_t l = 0; l < machine->n_levels; l++)
+        exposed[l] = machine->levels[l].exposed;
+    add_exposed_cycles(machine, exposed, self);
 }
 
 double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,
@@ -260,7 +238,8 @@ double *pm_prefetched_misses(const struct pm_structure *structure, const struct 
     double *sums = pm_alloc(structure->n_scopes * PM_MAX_LEVELS, sizeof *sums);
     for (uint32_t g = 0; g < structure->n_groups && machine->n_prefetchers > 0; g++) {
         double *of_scope = sums + (size_t)structure->groups[g].scope * PM_MAX_LEVELS;
-        double covered = prefetched_share(machine, &structure->groups[g]);
+        double covered = pm_prefetched_share(machine, fabs(pm_group_way(&structure->groups[g])),
+                                             (double)machine->levels[0].block_bytes);
         for (size_t l = 0; l <= pm_last_cache(machine); l++)
             of_scope[l] += covered * groups[g].misses[l];
     }
@@ -270,19 +249,17 @@ double *pm_prefetched_misses(const struct pm_structure *structure, const struct 
 void pm_fallback_memory_cycles(const struct pm_machine *machine, const double *prefetched,
                                struct pm_cost_sum *self) {
     double hidden = machine->issue_width > 0 ? machine->window / machine->issue_width : 0;
-    struct pm_machine exposing = *machine;
-    struct pm_level levels[PM_MAX_LEVELS];
-    exposing.levels = levels;
+    double exposed[PM_MAX_LEVELS];
     for (size_t l = 0; l < machine->n_levels; l++) {
-        struct pm_level *level = &levels[l];
-        *level = machine->levels[l];
+        const struct pm_level *level = &machine->levels[l];
         double misses = self->level_misses[l], most = level->misses_in_flight;
+        exposed[l] = level->exposed;
         if (!(misses > 0) || !(self->operations > 0) || !(level->miss_penalty_cycles > 0))
             continue;
         double beside = misses / self->operations * machine->window;
         double shown = fmax(0, 1 - hidden / level->miss_penalty_cycles);
-        level->exposed = fmax(0, 1 - prefetched[l] / misses) * shown /
-                         fmax(1, most > 0 ? fmin(beside, most) : beside);
+        exposed[l] = fmax(0, 1 - prefetched[l] / misses) * shown /
+                     fmax(1, most > 0 ? fmin(beside, most) : beside);
     }
-    pm_simple_memory_cycles(&exposing, self);
+    add_exposed_cycles(machine, exposed, self);
 }

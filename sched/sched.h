@@ -96,6 +96,22 @@ double pm_mean_trips(const struct pm_frequencies *frequencies, uint32_t loop);
 size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
                    struct pm_path_step *path);
 
+/* ---- strides of references (reference_stride.c) ------------------------------------------------
+ */
+
+/* Bytes from one execution of REFERENCE to the next, by the innermost level of the loops around it:
+   as measured, or predicted, in STRIDES; else (or NULL) as the code says.  0: it stays; NAN: not
+   known, indirect, or most steps are others. */
+double pm_reference_step(const struct pm_structure *structure, const struct pm_run_strides *strides,
+                         uint32_t reference);
+
+/* The bytes by which it goes from line to line: the step of the innermost level in which it moves.
+   0: it stays; NAN: not known.  *RUN_BYTES: how far, before it begins elsewhere; INFINITY: not
+   known.  And of a group as the code says. */
+double pm_reference_way(const struct pm_structure *structure, const struct pm_run_strides *strides,
+                        uint32_t reference, double *run_bytes);
+double pm_group_way(const struct pm_group *group);
+
 struct pm_dep_graph;    /* sched/graph/graph.h */
 struct pm_load_misses;  /* sched/window/misses.h */
 struct pm_wrong_branch; /* sched/window/window.h */

@@ -159,24 +159,11 @@ static bool explain_misses(struct explaining *x, struct pm_error *err) {
     return true;
 }
 
-/* MACHINE with a level that costs nothing to miss, and whose misses move no bytes. */
+/* Of the loop where the level's misses cost nothing. */
 static double cycles_without_level(const struct explaining *x, size_t level, struct pm_error *err) {
-    struct pm_machine machine = *x->machine;
+    struct pm_machine *machine = pm_machine_without_level(x->machine, level);
     double cycles = NAN;
-    machine.levels = pm_alloc(machine.n_all_levels, sizeof *machine.levels);
-    memcpy(machine.levels, x->machine->levels, machine.n_all_levels * sizeof *machine.levels);
-    machine.levels[level].miss_penalty_cycles = 0;
-    bool is_cache = machine.levels[level].kind == PM_LEVEL_CACHE;
-    bool has_next =
-        level + 1 < machine.n_levels && machine.levels[level + 1].kind == PM_LEVEL_CACHE;
-    if (is_cache && has_next) {
-        struct pm_level *next = &machine.levels[level + 1];
-        next->read_bandwidth = next->write_bandwidth = next->copy_bandwidth = 0;
-    } else if (is_cache) {
-        machine.memory_bandwidth_bytes_per_cycle = 0;
-        machine.memory.copy_bandwidth_gbs = 0;
-    }
-    struct pm_prediction *p = pm_answer_what_if(x->answer, &machine, &x->request->predict, err);
+    struct pm_prediction *p = pm_answer_what_if(x->answer, machine, &x->request->predict, err);
     if (p) {
         cycles = 0;
         for (uint32_t s = 0; s < x->structure->n_scopes; s++)
@@ -184,7 +171,7 @@ static double cycles_without_level(const struct explaining *x, size_t level, str
                 cycles += p->scopes[s].self.cycles;
         pm_prediction_free(p);
     }
-    free(machine.levels);
+    pm_machine_copy_free(machine);
     return cycles;
 }
 

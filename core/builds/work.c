@@ -79,7 +79,7 @@ void pm_build_work_measure(const struct pm_structure *from, const double *edge_c
     for (size_t r = 0; r < from->n_references; r++) {
         const struct pm_reference *reference = &from->references[r];
         uint32_t group = holders ? holders[reference->group] : reference->group;
-        double times = executions[reference->block] * (reference->access == PM_ACCESS_BOTH ? 2 : 1);
+        double times = executions[reference->block] * pm_reference_accesses(reference);
         if (group != PM_NONE)
             work->group_bytes[group] += times * reference->size_bytes;
     }

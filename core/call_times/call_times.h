@@ -1,17 +1,8 @@
 /* Times of calls of MPI in a run that was timed (`pmodel run --time`): how long each rank was in
    them, and how long of that it waited for other ranks.  Kept with the run in the store.
 
-   Waiting, as `pmodel replay` counts it in a run on a network that is not there
-   (sched/replay/waiting.c), is of a call
-
-       of a receive or probe, until the send of its message began
-       of a send, until its receive began, unless the send ended before: it was buffered
-       of a completion, the longest of its requests, a request being what began it
-       of a collective operation, until the last rank came; where a root gives, until that came;
-         where one takes, at the root until the last came; of a scan until the last of the ranks
-         before came
-
-   at most as long as the call took.  This needs begin and end of each call by one clock, so it is
+   Waiting is as `pmodel replay` counts it in a run on a network that is not there
+   (meetings.c, below).  It needs begin and end of each call by one clock, so it is
    known among ranks on one machine.  What calls take beyond the shortest of their kind, which needs
    no common clock, was not taken for it: where a rank comes late every time, no call of its partner
    is short, and nothing would be waiting.
@@ -22,7 +13,9 @@
 #ifndef PM_CALL_TIMES_H
 #define PM_CALL_TIMES_H
 
+#include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/base.h"
@@ -66,5 +59,42 @@ double pm_call_seconds_waiting(const struct pm_call_seconds *sum);
 
 /* Is what stands in TIMES in itself right?  A sentence says what is not. */
 bool pm_call_times_are_valid(const struct pm_call_times *times, struct pm_error *err);
+
+/* ---- waiting (meetings.c) ---------------------------------------------------------------------
+   How long a call of MPI waits for other ranks: one definition for calls of a run that was timed
+   (measure/call_times/) and of one on a simulated network (sched/replay/).
+
+       a receive or probe    until the send of its message began
+       a send                until its receive began, unless the send ended before: it was buffered
+       a completion          the longest of its requests, a request being what began it
+       a collective          until those had come whom it needs (enum pm_meeting)
+
+   at most as long as the call took. */
+
+/* When another comes, after a call began, in the unit of the call's LENGTH; negative: it was there
+   before.  NAN: not known. */
+#define PM_NEVER_LATE (-INFINITY) /* the call waits for nobody */
+
+/* What a call of LENGTH waits, in its unit; NAN: not known. */
+double pm_waiting(double length, double late);
+/* The same of one that sends to a receive that begins so late. */
+double pm_waiting_of_send(double length, double late);
+/* The larger of both; NAN if one is not known. */
+double pm_longer_waiting(double a, double b);
+
+/* Who cannot go on before whom has come. */
+enum pm_meeting {
+    PM_MEETING_NONE,    /* it is no collective operation */
+    PM_MEETING_ALL,     /* nobody before all */
+    PM_MEETING_ROOT,    /* nobody before the root, which gives */
+    PM_MEETING_AT_ROOT, /* the root, which takes, before all */
+    PM_MEETING_BEFORE,  /* none before those with smaller ranks */
+    PM_MEETING_UNKNOWN,
+};
+
+/* COMES: when those had come whom each of N members needs, that came at BEGINS, by rank; all by one
+   clock.  IS_ALL: nobody is missing.  ROOT: its place among them; N: not known. */
+void pm_meet(enum pm_meeting meeting, const double *begins, size_t n, bool is_all, size_t root,
+             double *comes);
 
 #endif

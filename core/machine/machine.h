@@ -351,12 +351,23 @@ struct pm_figures {
 struct pm_figures pm_machine_figures(const struct pm_machine *machine);
 void pm_figures_free(struct pm_figures *figures);
 
-/* MACHINE with the figure NAME times FACTOR; of a row's units and templates the busy cycles.  It
-   shares what it points to with MACHINE, which must stay.  NULL: NAME is none that can be scaled.
+/* ---- changed copies ---------------------------------------------------------------------------
  */
+
+/* A copy whose figures may be changed: its own, and those of its levels, rows of costs and
+   bypasses. All else it shares with MACHINE, which must stay.  (What a user changes by --set is
+   changed while a machine is read, so that it is checked and named.)  Freed by
+   pm_machine_copy_free, as are the copies below. */
+struct pm_machine *pm_machine_copy(const struct pm_machine *machine);
+void pm_machine_copy_free(struct pm_machine *copy);
+
+/* MACHINE with the figure NAME times FACTOR; of a row's units and templates the busy cycles.  It
+   has no prefetchers and curves.  NULL: NAME is none that can be scaled. */
 struct pm_machine *pm_machine_scaled(const struct pm_machine *machine, const char *name,
                                      double factor);
-void pm_machine_scaled_free(struct pm_machine *scaled);
+
+/* MACHINE with a level whose misses cost nothing and move no bytes. */
+struct pm_machine *pm_machine_without_level(const struct pm_machine *machine, size_t level);
 
 /* ---- the words of a machine file ------------------------------------------------------------- */
 

@@ -3,18 +3,17 @@
 
 #include <stdlib.h>
 
-double *pm_group_accesses(const struct pm_structure *structure, const double *edge_counts) {
+double *pm_group_executions(const struct pm_structure *structure, const double *edge_counts) {
     double *blocks = pm_block_executions(structure, edge_counts);
-    double *accesses = pm_alloc(structure->n_groups, sizeof *accesses);
+    double *executions = pm_alloc(structure->n_groups, sizeof *executions);
     for (size_t r = 0; r < structure->n_references; r++) {
         const struct pm_reference *reference = &structure->references[r];
         if (reference->group == PM_NONE)
             continue;
-        uint32_t holder = pm_group_holder(structure, reference->group);
-        accesses[holder == PM_NONE ? reference->group : holder] += blocks[reference->block];
+        executions[pm_group_kept_as(structure, reference->group)] += blocks[reference->block];
     }
     free(blocks);
-    return accesses;
+    return executions;
 }
 
 void pm_histogram_multiply(struct pm_histogram *histogram, double factor) {

@@ -7,7 +7,7 @@
 #include "core/profile.h"
 
 /* How often each group's references are executed, by its holder; the caller frees. */
-double *pm_group_accesses(const struct pm_structure *structure, const double *edge_counts);
+double *pm_group_executions(const struct pm_structure *structure, const double *edge_counts);
 
 /* Makes all counts of HISTOGRAM larger by FACTOR; distances stay. */
 void pm_histogram_multiply(struct pm_histogram *histogram, double factor);

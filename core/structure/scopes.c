@@ -64,6 +64,11 @@ uint32_t pm_group_holder(const struct pm_structure *structure, uint32_t group) {
     return is_matched ? group : PM_NONE;
 }
 
+uint32_t pm_group_kept_as(const struct pm_structure *structure, uint32_t group) {
+    uint32_t holder = pm_group_holder(structure, group);
+    return holder == PM_NONE ? group : holder;
+}
+
 uint32_t pm_block_scope(const struct pm_structure *structure, uint32_t block) {
     const struct pm_block *b = &structure->blocks[block];
     return b->loop != PM_NONE ? b->loop : structure->routines[b->routine].scope;

@@ -180,6 +180,11 @@ struct pm_reference { /* one memory operand of one instruction, or what a call d
     int64_t displacement;
 };
 
+/* Accesses that an execution of REFERENCE makes: a load, a store, or both. */
+static inline unsigned pm_reference_accesses(const struct pm_reference *reference) {
+    return reference->access == PM_ACCESS_BOTH ? 2 : 1;
+}
+
 /* What a routine of another file does with memory that the caller's arguments say (kind
    PM_ACCESS_CALLED). */
 enum { PM_OPERAND_CALLED_LOAD = 2, PM_OPERAND_CALLED_STORE = 3 };
@@ -342,6 +347,8 @@ bool pm_scope_is_counted(const struct pm_structure *structure, uint32_t scope);
 /* The group that has the histograms of GROUP in the profiles: itself, or one that it is joined to;
    PM_NONE if it is not the same in all builds of the store's runs, and has none. */
 uint32_t pm_group_holder(const struct pm_structure *structure, uint32_t group);
+/* The same, and GROUP itself in place of PM_NONE. */
+uint32_t pm_group_kept_as(const struct pm_structure *structure, uint32_t group);
 /* A and B become one.  Of those that are one the one in the deepest loop has the histograms, of
    several the first. */
 void pm_groups_join(struct pm_structure *structure, uint32_t a, uint32_t b);

@@ -77,7 +77,7 @@ static double accesses_of(const struct pm_structure *structure, const struct pm_
     for (uint32_t i = 0; i < block->n_references; i++) {
         const struct pm_reference *reference = &structure->references[block->first_reference + i];
         if (reference->recorded)
-            accesses += reference->access == PM_ACCESS_BOTH ? 2 : 1;
+            accesses += pm_reference_accesses(reference);
     }
     return accesses;
 }

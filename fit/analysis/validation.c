@@ -119,10 +119,9 @@ static void add_accesses(const struct comparing *comparing, const double *blocks
     const struct pm_structure *structure = comparing->structure;
     for (size_t r = 0; r < structure->n_references; r++) {
         const struct pm_reference *reference = &structure->references[r];
-        double per_execution = reference->access == PM_ACCESS_BOTH ? 2 : 1;
         if (reference->recorded)
             add_value(comparing, structure->groups[reference->group].scope, column, side,
-                      per_execution * blocks[reference->block]);
+                      pm_reference_accesses(reference) * blocks[reference->block]);
     }
 }
 

@@ -49,7 +49,7 @@ void pm_fit_group_accesses(const struct pm_structure *structure, const double *e
             continue;
         uint32_t block = reference->block;
         double count = executions[block];
-        accesses[reference->group] += count * (reference->access == PM_ACCESS_BOTH ? 2 : 1);
+        accesses[reference->group] += count * pm_reference_accesses(reference);
         if (known)
             known[reference->group] &=
                 reference->kind == PM_ACCESS_PLAIN &&

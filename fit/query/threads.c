@@ -56,7 +56,7 @@ static struct pm_profile *profile_of_thread(const struct split *split,
         *PM_PUSH(profile, interpolated) = whole->interpolated[i];
     copy_strides(&profile->strides, &whole->strides);
 
-    double *shares = pm_group_accesses(structure, counts);
+    double *shares = pm_group_executions(structure, counts);
     for (size_t g = 0; g < structure->n_groups; g++)
         shares[g] = share_of(shares[g], split->accesses[g], t == 0);
     profile->histograms = pm_scaled_histograms(whole->histograms, whole->n_histograms, shares,
@@ -156,7 +156,7 @@ static void add_up(struct split *split) {
     for (size_t t = 0; t < split->threads.n_counts; t++)
         for (size_t e = 0; e < structure->n_edges; e++)
             split->edges[e] += split->threads.counts[t].edge_counts[e];
-    split->accesses = pm_group_accesses(structure, split->edges);
+    split->accesses = pm_group_executions(structure, split->edges);
 }
 
 /* Processes share no cores here: each has counts of its own, and they are added up as before. */

@@ -1,48 +1,40 @@
 /* Who takes part in the same collective operation: all members of a communicator call the same ones
    in the same order, so that the n-th of one belongs to the n-th of the others. */
+#include <math.h>
 #include <stdlib.h>
 
+#include "core/call_times/call_times.h"
 #include "core/mpi_operations/mpi_operations.h"
 #include "measure/call_times/private.h"
 
-/* Who cannot go on before whom has come. */
-enum meeting {
-    MEETS_NOBODY,  /* it is no collective operation */
-    MEETS_ALL,     /* nobody before all */
-    MEETS_ROOT,    /* nobody before the root, which gives */
-    MEETS_AT_ROOT, /* the root, which takes, before all */
-    MEETS_BEFORE,  /* none before those with smaller ranks */
-    MEETS_UNKNOWN,
-};
-
-static enum meeting meeting_of(uint16_t operation) {
+static enum pm_meeting meeting_of(uint16_t operation) {
     switch (operation) {
 #define COLLECTIVE(name, small, meeting)                                                           \
     case PM_MPI_##name:                                                                            \
     case PM_MPI_I##small:                                                                          \
     case PM_MPI_##name##_init:                                                                     \
         return meeting
-        COLLECTIVE(Bcast, bcast, MEETS_ROOT);
-        COLLECTIVE(Scatter, scatter, MEETS_ROOT);
-        COLLECTIVE(Scatterv, scatterv, MEETS_ROOT);
-        COLLECTIVE(Reduce, reduce, MEETS_AT_ROOT);
-        COLLECTIVE(Gather, gather, MEETS_AT_ROOT);
-        COLLECTIVE(Gatherv, gatherv, MEETS_AT_ROOT);
-        COLLECTIVE(Scan, scan, MEETS_BEFORE);
-        COLLECTIVE(Exscan, exscan, MEETS_BEFORE);
+        COLLECTIVE(Bcast, bcast, PM_MEETING_ROOT);
+        COLLECTIVE(Scatter, scatter, PM_MEETING_ROOT);
+        COLLECTIVE(Scatterv, scatterv, PM_MEETING_ROOT);
+        COLLECTIVE(Reduce, reduce, PM_MEETING_AT_ROOT);
+        COLLECTIVE(Gather, gather, PM_MEETING_AT_ROOT);
+        COLLECTIVE(Gatherv, gatherv, PM_MEETING_AT_ROOT);
+        COLLECTIVE(Scan, scan, PM_MEETING_BEFORE);
+        COLLECTIVE(Exscan, exscan, PM_MEETING_BEFORE);
 #undef COLLECTIVE
     case PM_MPI_Win_fence:
     case PM_MPI_Win_free:
-        return MEETS_ALL;
+        return PM_MEETING_ALL;
     case PM_MPI_Comm_create_group: /* in which not all members take part */
-        return MEETS_UNKNOWN;
+        return PM_MEETING_UNKNOWN;
     default:
         break;
     }
     enum pm_operation_way way = pm_operation_way(operation);
-    return way == PM_WAY_COLLECTIVE || way == PM_WAY_MAKES          ? MEETS_ALL
-           : way == PM_WAY_NEIGHBOURS || way == PM_WAY_SYNCHRONISES ? MEETS_UNKNOWN
-                                                                    : MEETS_NOBODY;
+    return way == PM_WAY_COLLECTIVE || way == PM_WAY_MAKES          ? PM_MEETING_ALL
+           : way == PM_WAY_NEIGHBOURS || way == PM_WAY_SYNCHRONISES ? PM_MEETING_UNKNOWN
+                                                                    : PM_MEETING_NONE;
 }
 
 struct attendance {
@@ -81,13 +73,13 @@ static void add_process(struct attendances *to, const struct pm_timed_run *run, 
         places[c] = place_of(&communication->communicators[c], process->rank);
     for (size_t i = 0; i < process->n_events; i++) {
         const struct pm_event_kind *kind = pm_timed_kind(run, &process->events[i]);
-        enum meeting meeting = meeting_of(kind->operation);
+        enum pm_meeting meeting = meeting_of(kind->operation);
         const struct pm_communicator *communicator =
             pm_communicator(communication, kind->communicator);
-        if (meeting == MEETS_NOBODY)
+        if (meeting == PM_MEETING_NONE)
             continue;
         process->partners[i].comes = PM_COMES_UNKNOWN;
-        if (meeting == MEETS_UNKNOWN || !communicator)
+        if (meeting == PM_MEETING_UNKNOWN || !communicator)
             continue;
         size_t c = (size_t)(communicator - communication->communicators);
         if (places[c] != PM_NONE)
@@ -102,36 +94,40 @@ static int64_t begin_of(const struct pm_timed_run *run, const struct attendance 
     return run->processes[of->process].events[of->event].begin;
 }
 
+static const struct pm_event_kind *kind_of(const struct pm_timed_run *run,
+                                           const struct attendance *of) {
+    return pm_timed_kind(run, &run->processes[of->process].events[of->event]);
+}
+
+/* Whom any of N members names; N: nobody who has come. */
+static size_t find_root(const struct pm_timed_run *run, const struct attendance *of, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n && kind_of(run, &of[i])->partner >= 0; k++)
+            if ((int32_t)run->processes[of[k].process].rank == kind_of(run, &of[i])->partner)
+                return k;
+    return n;
+}
+
 /* N members have come, in the order of their places; the others have logs that end before. */
 static void meet(struct pm_timed_run *run, const struct attendance *of, size_t n) {
     const struct pm_communicator *communicator =
         pm_communicator(run->communication, of->communicator);
-    bool is_all = n == communicator->n_members + communicator->n_remote;
-    int64_t last = 0, root = PM_COMES_UNKNOWN, before = 0;
+    const int64_t since = begin_of(run, of);
+    bool is_all = n == communicator->n_members + communicator->n_remote, has_one_clock = true;
+    double *begins = pm_alloc(n, sizeof *begins), *comes = pm_alloc(n, sizeof *comes);
     for (size_t i = 0; i < n; i++) {
-        if (!pm_have_one_clock(run, of[0].process, of[i].process))
-            return;
-        if (begin_of(run, &of[i]) > last)
-            last = begin_of(run, &of[i]);
+        has_one_clock &= pm_have_one_clock(run, of[0].process, of[i].process);
+        begins[i] = (double)(begin_of(run, &of[i]) - since);
     }
-    if (!is_all)
-        last = PM_COMES_UNKNOWN;
-    for (size_t i = 0; i < n; i++) {
-        struct pm_timed_process *process = &run->processes[of[i].process];
-        const struct pm_event_kind *kind = pm_timed_kind(run, &process->events[of[i].event]);
-        for (size_t k = 0; k < n && root == PM_COMES_UNKNOWN; k++)
-            if ((int32_t)run->processes[of[k].process].rank == kind->partner)
-                root = begin_of(run, &of[k]);
-        if (begin_of(run, &of[i]) > before)
-            before = begin_of(run, &of[i]);
-        enum meeting meeting = meeting_of(kind->operation);
-        process->partners[of[i].event].comes =
-            meeting == MEETS_ALL                      ? last
-            : meeting == MEETS_ROOT                   ? root
-            : meeting == MEETS_BEFORE                 ? (is_all ? before : PM_COMES_UNKNOWN)
-            : (int32_t)process->rank == kind->partner ? last
-                                                      : PM_COMES_NEVER;
-    }
+    pm_meet(meeting_of(kind_of(run, of)->operation), begins, n, is_all, find_root(run, of, n),
+            comes);
+    for (size_t i = 0; i < n && has_one_clock; i++)
+        run->processes[of[i].process].partners[of[i].event].comes =
+            isnan(comes[i])   ? PM_COMES_UNKNOWN
+            : isinf(comes[i]) ? PM_COMES_NEVER
+                              : since + (int64_t)comes[i];
+    free(begins);
+    free(comes);
 }
 
 void pm_match_collectives(struct pm_timed_run *run) {

@@ -1,6 +1,8 @@
 /* How long of its time each call waited; the definition is in core/call_times/call_times.h. */
+#include <math.h>
 #include <stdlib.h>
 
+#include "core/call_times/call_times.h"
 #include "core/mpi_operations/mpi_operations.h"
 #include "measure/call_times/private.h"
 
@@ -9,24 +11,22 @@ bool pm_have_one_clock(const struct pm_timed_run *run, size_t a, size_t b) {
     return a == b || (one[0] == other[0] && one[1] == other[1] && (one[0] || one[1]));
 }
 
-/* So much of EVENT is before COMES; or PM_COMES_UNKNOWN. */
-static int64_t waits_for(const struct pm_timed_event *event, int64_t comes) {
-    if (comes == PM_COMES_UNKNOWN)
-        return PM_COMES_UNKNOWN;
-    if (comes <= event->begin) /* PM_COMES_NEVER, too */
-        return 0;
-    return (comes < event->end ? comes : event->end) - event->begin;
+static double length_of(const struct pm_timed_event *event) {
+    return (double)(event->end - event->begin);
 }
 
-/* The same of one that sends: what is over before the receive began was buffered. */
-static int64_t send_waits_for(const struct pm_timed_event *event, int64_t comes) {
-    return comes >= event->end ? 0 : waits_for(event, comes);
+static double late_by(const struct pm_timed_event *event, int64_t comes) {
+    return comes == PM_COMES_UNKNOWN ? NAN
+           : comes == PM_COMES_NEVER ? PM_NEVER_LATE
+                                     : (double)(comes - event->begin);
 }
 
-static int64_t longer(int64_t a, int64_t b) {
-    if (a == PM_COMES_UNKNOWN || b == PM_COMES_UNKNOWN)
-        return PM_COMES_UNKNOWN;
-    return a > b ? a : b;
+/* What EVENT waits for the other ends of what it, or what began its request, sends and receives. */
+static double waits_for(const struct pm_timed_event *event,
+                        const struct pm_event_partners *partners) {
+    double length = length_of(event);
+    return pm_longer_waiting(pm_waiting(length, late_by(event, partners->comes)),
+                             pm_waiting_of_send(length, late_by(event, partners->receiver)));
 }
 
 /* Which event of a process began a request, by its number. */
@@ -43,18 +43,16 @@ static void begin_requests(struct begun *begun, const struct pm_request_list *li
     }
 }
 
-static int64_t completion_waits(const struct pm_timed_process *process, const struct begun *begun,
-                                const struct pm_request_list *list,
-                                const struct pm_timed_event *event) {
-    int64_t longest = 0;
+static double completion_waits(const struct pm_timed_process *process, const struct begun *begun,
+                               const struct pm_request_list *list,
+                               const struct pm_timed_event *event) {
+    double longest = 0;
     for (size_t i = 0; i < list->n_numbers; i++) {
         uint32_t number = list->numbers[i];
         uint32_t began = number < begun->n_events ? begun->events[number] : 0;
         if (began == 0)
-            return PM_COMES_UNKNOWN;
-        const struct pm_event_partners *partners = &process->partners[began - 1];
-        longest = longer(longest, longer(waits_for(event, partners->comes),
-                                         send_waits_for(event, partners->receiver)));
+            return NAN;
+        longest = pm_longer_waiting(longest, waits_for(event, &process->partners[began - 1]));
     }
     return longest;
 }
@@ -80,18 +78,16 @@ static void add_process(const struct pm_timed_run *run, const struct pm_timed_pr
     for (size_t i = 0; i < process->n_events; i++) {
         const struct pm_timed_event *event = &process->events[i];
         const struct pm_event_kind *kind = pm_timed_kind(run, event);
-        const struct pm_event_partners *partners = &process->partners[i];
         const struct pm_request_list *list = &run->communication->requests[kind->requests];
         bool completes = pm_operation_way(kind->operation) == PM_WAY_COMPLETES;
-        int64_t ns = never_waits(kind->operation) ? 0
-                     : completes                  ? completion_waits(process, &begun, list, event)
-                                                  : longer(waits_for(event, partners->comes),
-                                                           send_waits_for(event, partners->receiver));
+        double ns = never_waits(kind->operation) ? 0
+                    : completes                  ? completion_waits(process, &begun, list, event)
+                                                 : waits_for(event, &process->partners[i]);
         if (!completes)
             begin_requests(&begun, list, (uint32_t)i);
         struct pm_kind_waiting *to = &by_kind[event->count];
         to->logged_ns += (uint64_t)(event->end - event->begin);
-        if (ns == PM_COMES_UNKNOWN)
+        if (isnan(ns))
             to->unknown_ns += (uint64_t)(event->end - event->begin);
         else
             to->waiting_ns += (uint64_t)ns;

@@ -9,8 +9,7 @@
 
 /* By executions of basic blocks: in which scope's own code, and in which group. */
 struct executed {
-    double *of_scope, *of_group;
-    double loads, stores;
+    double *of_scope, *of_group, all;
 };
 
 static struct executed count_accesses(const struct pm_structure *s, const double *edge_counts) {
@@ -19,12 +18,10 @@ static struct executed count_accesses(const struct pm_structure *s, const double
     double *blocks = pm_block_executions(s, edge_counts);
     for (size_t r = 0; r < s->n_references; r++) {
         const struct pm_reference *reference = &s->references[r];
-        double loads = blocks[reference->block] * (reference->access & 1);
-        double stores = blocks[reference->block] * (reference->access >> 1 & 1);
-        executed.of_scope[pm_block_scope(s, reference->block)] += loads + stores;
-        executed.of_group[reference->group] += loads + stores;
-        executed.loads += loads;
-        executed.stores += stores;
+        double accesses = blocks[reference->block] * pm_reference_accesses(reference);
+        executed.of_scope[pm_block_scope(s, reference->block)] += accesses;
+        executed.of_group[reference->group] += accesses;
+        executed.all += accesses;
     }
     free(blocks);
     return executed;
@@ -124,7 +121,7 @@ static int compare_rows(const void *left, const void *right) {
 void pm_build_differences_list(const struct pm_structure_match *match, const double *edge_counts,
                                struct pm_build_differences *differences) {
     struct executed executed = count_accesses(match->from, edge_counts);
-    *differences = (struct pm_build_differences){.accesses = executed.loads + executed.stores};
+    *differences = (struct pm_build_differences){.accesses = executed.all};
     list_scopes(match, &executed, differences);
     list_groups(match, &executed, differences);
     PM_SORT(differences->rows, differences->n_rows, compare_rows);

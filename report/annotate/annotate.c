@@ -223,8 +223,7 @@ static void write_csv(FILE *out, const struct pm_annotation *a, struct line_rows
 void pm_report_annotation(FILE *out, const struct pm_annotation *annotation,
                           const struct pm_report_options *options) {
     struct line_rows rows = make_rows(annotation);
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_table(out, annotation, &rows, options),
                  write_json(out, annotation, &rows, options), write_csv(out, annotation, &rows));
     free(rows.rows);

@@ -200,8 +200,7 @@ void pm_report_comparison(FILE *out, const struct pm_comparison *comparison,
     pm_rank_machines(&comparison->ranking, ranked);
     for (size_t i = 0; i < n; i++)
         rows[i] = (struct compare_row){comparison, &ranked[i], i + 1};
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_table(out, comparison, rows, options),
                  write_json(out, comparison, rows, options),
                  pm_fields_csv(out, PM_FIELDS(fields),

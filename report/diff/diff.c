@@ -462,8 +462,7 @@ void pm_report_diff(FILE *out, const struct pm_diff_report *report,
     struct pm_rows *after =
         pm_rows_new(report->after.structure, report->after.prediction, NULL, NULL);
     struct diff_rows rows = make_rows(report, before, after);
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_table(out, report, &rows, options),
                  write_json(out, report, &rows, options), write_csv(out, report, &rows));
     for (size_t i = 0; i < rows.n_rows; i++)

@@ -310,8 +310,7 @@ void pm_report_explanation(FILE *out, const struct pm_explanation *e,
                            const struct pm_report_options *options) {
     struct pm_rows *rows = pm_rows_new(e->structure, e->prediction, NULL, NULL);
     uint32_t at = rows->row_of_scope[e->scope];
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     if (at != PM_NONE)
         PM_BY_FORMAT(options, pm_write_explanation(out, e, &rows->rows[at], options),
                      write_json(out, e, &rows->rows[at], options),

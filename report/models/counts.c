@@ -242,8 +242,7 @@ bool pm_report_counts(FILE *out, const struct pm_structure *structure,
         pm_class_counts_new(structure, models, profiles, fit_options, request, err);
     if (!counts)
         return false;
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(
         options, write_table(out, counts, options), write_json(out, counts, options),
         pm_fields_csv(out, PM_FIELDS(fields),

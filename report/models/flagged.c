@@ -145,8 +145,7 @@ void pm_report_flagged(FILE *out, const struct pm_structure *structure,
                        const struct pm_model_set *models, const struct pm_profile *const *profiles,
                        const struct pm_report_options *options) {
     struct pm_flagged *flagged = pm_flagged_new(structure, models, profiles);
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_table(out, flagged, options), write_json(out, flagged, options),
                  pm_fields_csv(out, PM_FIELDS(fields),
                                "program label file line_first key module group block_bytes weight "

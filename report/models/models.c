@@ -423,8 +423,7 @@ void pm_report_models(FILE *out, const struct pm_structure *structure,
                       bool with_models, const struct pm_report_options *options) {
     struct pm_model_rows *rows = with_models ? pm_model_rows_new(structure, models) : NULL;
     struct models_report report = {structure, models, statistics, rows};
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     if (options->format == PM_REPORT_JSON) {
         write_json(out, &report, options);
     } else if (options->format == PM_REPORT_CSV && rows) {

@@ -103,6 +103,25 @@ static void write_table(FILE *out, const struct pm_intervals_report *report,
     free(parameters);
 }
 
+static void write_tables(FILE *out, const struct pm_intervals_report *reports, size_t n,
+                         const struct pm_report_options *options) {
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? "\n" : "", out);
+        write_table(out, &reports[i], options);
+    }
+}
+
+static void write_csv(FILE *out, const struct pm_intervals_report *reports, size_t n) {
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(fields),
+                     "machine parameters kind seconds share n mean_seconds instructions begin "
+                     "end begin_path end_path");
+    for (size_t i = 0; i < n; i++)
+        for (size_t r = 0; r < reports[i].n_rows; r++)
+            pm_csv_line(&lines, &reports[i].rows[r]);
+    pm_csv_end(&lines);
+}
+
 void pm_report_intervals(FILE *out, struct pm_intervals_report *reports, size_t n_reports,
                          const struct pm_report_options *options) {
     for (size_t i = 0; i < n_reports; i++)
@@ -110,24 +129,7 @@ void pm_report_intervals(FILE *out, struct pm_intervals_report *reports, size_t 
             reports[i].rows[r].machine = reports[i].machine;
             reports[i].rows[r].at = &reports[i].at;
         }
-    if (options->format == PM_REPORT_JSON) {
-        write_json(out, reports, n_reports, options);
-        return;
-    }
     pm_print_warnings(out, options);
-    if (options->format == PM_REPORT_CSV) {
-        struct pm_csv_lines lines =
-            pm_csv_begin(out, PM_FIELDS(fields),
-                         "machine parameters kind seconds share n mean_seconds instructions begin "
-                         "end begin_path end_path");
-        for (size_t i = 0; i < n_reports; i++)
-            for (size_t r = 0; r < reports[i].n_rows; r++)
-                pm_csv_line(&lines, &reports[i].rows[r]);
-        pm_csv_end(&lines);
-        return;
-    }
-    for (size_t i = 0; i < n_reports; i++) {
-        fputs(i ? "\n" : "", out);
-        write_table(out, &reports[i], options);
-    }
+    PM_BY_FORMAT(options, write_tables(out, reports, n_reports, options),
+                 write_json(out, reports, n_reports, options), write_csv(out, reports, n_reports));
 }

@@ -217,6 +217,14 @@ static void write_table(FILE *out, const struct pm_ranks_report *report,
     print_notes(out, report, options);
 }
 
+static void write_tables(FILE *out, const struct pm_ranks_report *reports, size_t n,
+                         const struct pm_report_options *options) {
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? "\n" : "", out);
+        write_table(out, &reports[i], options);
+    }
+}
+
 void pm_report_ranks(FILE *out, struct pm_ranks_report *reports, size_t n_reports,
                      const struct pm_report_options *options) {
     for (size_t i = 0; i < n_reports; i++)
@@ -224,17 +232,7 @@ void pm_report_ranks(FILE *out, struct pm_ranks_report *reports, size_t n_report
             reports[i].rows[r].machine = reports[i].machine;
             reports[i].rows[r].at = &reports[i].at;
         }
-    if (options->format == PM_REPORT_JSON) {
-        write_json(out, reports, n_reports, options);
-        return;
-    }
     pm_print_warnings(out, options);
-    if (options->format == PM_REPORT_CSV) {
-        write_csv(out, reports, n_reports);
-        return;
-    }
-    for (size_t i = 0; i < n_reports; i++) {
-        fputs(i ? "\n" : "", out);
-        write_table(out, &reports[i], options);
-    }
+    PM_BY_FORMAT(options, write_tables(out, reports, n_reports, options),
+                 write_json(out, reports, n_reports, options), write_csv(out, reports, n_reports));
 }

@@ -616,8 +616,7 @@ bool pm_report_predictions(FILE *out, const struct pm_predictions_report *report
         return false;
     json_t *array = json_array();
     collect_levels(&levels, report->predictions, report->n_machines * report->n_sizes);
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     for (size_t m = 0; m < report->n_machines; m++) {
         const struct pm_sized_prediction *at = &report->predictions[m * report->n_sizes];
         struct pm_rows **rows = make_rows(report, m);

@@ -511,8 +511,7 @@ static void write_csv(FILE *out, const struct pm_query_report *report) {
 
 void pm_report_query(FILE *out, const struct pm_query_report *report,
                      const struct pm_report_options *options) {
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, pm_write_query_table(out, report, options),
                  write_json(out, report, options), write_csv(out, report));
 }

@@ -225,8 +225,7 @@ static void print_json(FILE *out, const struct pm_replay_report *report, const s
 void pm_report_replay(FILE *out, const struct pm_replay_report *report,
                       const struct pm_report_options *options) {
     struct rows rows = rows_of(report);
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, print_table(out, report, &rows, options),
                  print_json(out, report, &rows, options),
                  pm_fields_csv(out, PM_FIELDS(rank_fields), RANK_NAMES, rows.ranks, rows.n_ranks,

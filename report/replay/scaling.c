@@ -114,8 +114,7 @@ void pm_report_rank_scaling(FILE *out, const struct pm_rank_scaling *scaling,
     struct row *rows = pm_alloc(scaling->n_points, sizeof *rows);
     for (size_t i = 0; i < scaling->n_points; i++)
         rows[i] = (struct row){&scaling->points[i], scaling};
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(
         options, print_table(out, scaling, rows, options), print_json(out, scaling, rows, options),
         pm_fields_csv(out, PM_FIELDS(fields), NAMES, rows, scaling->n_points, sizeof *rows));

@@ -394,8 +394,7 @@ static void write_csv(FILE *out, const struct pm_scale *scale) {
 
 void pm_report_scale(FILE *out, const struct pm_scale *scale,
                      const struct pm_report_options *options) {
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, print_tables(out, scale, options), write_json(out, scale, options),
                  write_csv(out, scale));
 }

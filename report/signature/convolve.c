@@ -185,8 +185,7 @@ static void print_csv(FILE *out, const struct pm_convolved_program *program,
 void pm_report_convolutions(FILE *out, const struct pm_convolved_program *program,
                             const struct pm_convolution *convolutions, size_t n,
                             const struct pm_report_options *options) {
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, print_table(out, program, convolutions, n, options),
                  print_json(out, program, convolutions, n, options),
                  print_csv(out, program, convolutions, n));

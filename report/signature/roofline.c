@@ -186,8 +186,7 @@ static void print_csv(FILE *out, const struct pm_roofs *roofs,
 void pm_report_roofline(FILE *out, const struct pm_signature *signature,
                         const struct pm_roofs *roofs, const struct pm_rooflined_program *programs,
                         size_t n, const struct pm_report_options *options) {
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, print_table(out, signature, roofs, programs, n, options),
                  print_json(out, signature, roofs, programs, n, options),
                  print_csv(out, roofs, programs, n));

@@ -278,8 +278,7 @@ bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
     struct pm_hierarchy *hierarchies = pm_hierarchies_new(request, &n, err);
     if (!hierarchies)
         return false;
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_tables(out, hierarchies, n, options),
                  write_json(out, hierarchies, n, options), write_csv(out, hierarchies, n));
     pm_hierarchies_free(hierarchies, n);

@@ -427,8 +427,7 @@ void pm_report_validated_times(FILE *out, const struct pm_timed_report *report,
     for (size_t i = 0; i < report->n_sizes; i++)
         tables[i] =
             pm_time_table_new(report->structure, &report->sizes[i], options->min_percent / 100);
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_tables(out, report, tables, options),
                  write_json(out, report, tables, options), write_csv(out, report, tables));
     for (size_t i = 0; i < report->n_sizes; i++)

@@ -265,8 +265,7 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
     }
     struct pm_validation_report report = {structure, models,   caches, sizes,
                                           tables,    coverage, n_sizes};
-    if (options->format != PM_REPORT_JSON)
-        pm_print_warnings(out, options);
+    pm_print_warnings(out, options);
     PM_BY_FORMAT(options, pm_write_validations_table(out, &report, options),
                  write_json(out, &report, options), write_csv(out, &report));
     for (size_t i = 0; i < n_sizes; i++)

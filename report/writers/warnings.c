@@ -7,6 +7,8 @@
 void pm_print_warnings(FILE *out, const struct pm_report_options *options) {
     const struct pm_warnings *warnings = options->warnings;
     bool in_table = options->format == PM_REPORT_TABLE;
+    if (options->format == PM_REPORT_JSON)
+        return;
     if (options->selection)
         pm_print_wrapped(in_table ? out : stderr, in_table ? "of " : "pmodel: of ", "  ",
                          options->selection, in_table ? options->width : 0);

@@ -287,7 +287,7 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
     free(m.whole.edge_counts);
     free(m.cycles);
     pm_parts_free(&m.parts);
-    pm_machine_share_free(m.share);
+    pm_machine_copy_free(m.share);
     pm_known_paths_free(m.known_on_share);
     return whole;
 }

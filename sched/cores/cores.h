@@ -30,10 +30,8 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
 
 /* ---- share.c --------------------------------------------------------------------------------- */
 
-/* MACHINE as one of N_CORES at work sees it.  Freed by pm_machine_share_free; what it points to but
-   its levels is MACHINE's. */
+/* MACHINE as one of N_CORES at work sees it.  Freed by pm_machine_copy_free. */
 struct pm_machine *pm_machine_share(const struct pm_machine *machine, unsigned n_cores);
-void pm_machine_share_free(struct pm_machine *machine);
 
 /* Cores of N_CORES that share LEVEL with each other, put side by side. */
 unsigned pm_cores_at_level(const struct pm_level *level, unsigned n_cores);

@@ -101,17 +101,9 @@ static void share_level(const struct pm_machine *machine, size_t l, unsigned n_c
 }
 
 struct pm_machine *pm_machine_share(const struct pm_machine *machine, unsigned n_cores) {
-    struct pm_machine *share = pm_alloc(1, sizeof *share);
-    *share = *machine;
-    share->levels = pm_alloc(machine->n_all_levels, sizeof *share->levels);
-    memcpy(share->levels, machine->levels, machine->n_all_levels * sizeof *share->levels);
+    struct pm_machine *share = pm_machine_copy(machine);
     for (size_t l = 0; l < machine->n_all_levels; l++)
         share_level(machine, l, n_cores, &share->levels[l]);
     share_memory(share, n_cores);
     return share;
-}
-
-void pm_machine_share_free(struct pm_machine *machine) {
-    free(machine->levels);
-    free(machine);
 }

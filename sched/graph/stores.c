@@ -12,17 +12,9 @@
 #include <stdlib.h>
 
 #include "sched/graph/graph.h"
+#include "sched/sched.h"
 
 static const double line_bytes = 64;
-
-/* Bytes from one execution of REFERENCE to the next; NAN unknown. */
-static double stride_of(const struct pm_structure *structure, uint32_t reference) {
-    uint32_t group = structure->references[reference].group;
-    if (group == PM_NONE || structure->groups[group].n_strides == 0 ||
-        structure->groups[group].strides[0].kind != PM_STRIDE_CONSTANT)
-        return NAN;
-    return fabs((double)structure->groups[group].strides[0].bytes);
-}
 
 /* Are the places of two stores of one group and of the same registers? */
 static bool are_near(const struct pm_structure *structure, const struct pm_op *a,
@@ -57,7 +49,7 @@ double pm_graph_commit(const struct pm_target_machine *target, const struct pm_d
         before = op;
     }
     if (first) {
-        double step = stride_of(structure, first->reference);
+        double step = fabs(pm_reference_step(structure, NULL, first->reference));
         double last = structure->references[before->reference].size_bytes;
         lines += 1 - (are_near(structure, before, first) ? share_together(fabs(step - bytes + last))
                                                          : 0);

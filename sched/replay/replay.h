@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/call_times/call_times.h"
 #include "core/communication/communication.h"
 #include "core/intervals/intervals.h"
 #include "core/prediction.h"
@@ -41,8 +42,8 @@
     X(ALLGATHER, "allgather", ALL)                                                                 \
     X(GATHER, "gather", AT_ROOT)                                                                   \
     X(SCATTER, "scatter", ROOT)                                                                    \
-    X(SCAN, "scan", NONE)                                                                          \
-    X(EXSCAN, "exscan", NONE)                                                                      \
+    X(SCAN, "scan", BEFORE)                                                                        \
+    X(EXSCAN, "exscan", BEFORE)                                                                    \
     X(ALLTOALLV, "alltoallv", ALL)                                                                 \
     X(ALLGATHERV, "allgatherv", ALL)                                                               \
     X(GATHERV, "gatherv", AT_ROOT)                                                                 \
@@ -56,9 +57,8 @@ enum pm_action_kind {
         PM_N_ACTIONS
 };
 
-/* Of a collective: who cannot go on before whom has come. */
-enum pm_meeting { PM_MEETING_NONE, PM_MEETING_ALL, PM_MEETING_ROOT, PM_MEETING_AT_ROOT };
 const char *pm_action_name(enum pm_action_kind kind);
+/* Of a collective: who cannot go on before whom has come. */
 enum pm_meeting pm_action_meeting(enum pm_action_kind kind);
 
 struct pm_action {

@@ -1,13 +1,6 @@
-/* How long ranks wait for each other, from when their actions began and ended:
-
-       a receive        until the send that belongs to it began
-       a wait           until the partner's end of the message began, of the latest of its requests
-       a send           until the receive began, if the send did not end before
-       a collective     until the last rank came to it; of one with a root that gives, until the
-   root came; at a root that takes, until the last came
-
-   at most as long as the action took.  What is left of its time is communication.  Messages and
-   collectives come together in the order in which MPI brings them together (actions.c). */
+/* How long ranks wait for each other (core/call_times/call_times.h), from when their actions began
+   and ended.  What is left of the time of these is communication.  Messages and collectives come
+   together in the order in which MPI brings them together (actions.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,16 +32,10 @@ static struct partners find_partners(const struct pm_actions *actions,
     return partners;
 }
 
-/* So much of SPAN is before COMES. */
-static double waits_for(const struct pm_span *span, double comes) {
-    if (isnan(comes) || comes <= span->begin)
-        return 0;
-    return fmin(comes, span->end) - span->begin;
-}
-
-/* The same of one that sends: what is over before the receive begins was taken by the library. */
-static double send_waits_for(const struct pm_span *span, double comes) {
-    return comes >= span->end ? 0 : waits_for(span, comes);
+/* What the action of SPAN waits for an end of a message that begins at COMES; NAN: it has none. */
+static double waits_for(const struct pm_span *span, bool is_send, double comes) {
+    double length = span->end - span->begin, late = comes - span->begin;
+    return isnan(comes) ? 0 : is_send ? pm_waiting_of_send(length, late) : pm_waiting(length, late);
 }
 
 /* Requests that are under way, by what a `wait` names them. */
@@ -74,10 +61,8 @@ static void wait_for_messages(const struct pm_rank_actions *rank, struct pm_span
     for (size_t i = 0; i < rank->n_actions; i++) {
         const struct pm_action *a = &rank->actions[i];
         struct pm_span *span = &spans[i];
-        if (a->kind == PM_ACTION_RECV)
-            span->waiting = waits_for(span, partner_begins[i]);
-        else if (a->kind == PM_ACTION_SEND)
-            span->waiting = send_waits_for(span, partner_begins[i]);
+        if (a->kind == PM_ACTION_RECV || a->kind == PM_ACTION_SEND)
+            span->waiting = waits_for(span, a->kind == PM_ACTION_SEND, partner_begins[i]);
         else if (a->kind == PM_ACTION_ISEND || a->kind == PM_ACTION_IRECV)
             *PM_PUSH(&requests, open) =
                 (struct request){i, a->kind == PM_ACTION_ISEND, a->partner, a->tag};
@@ -90,9 +75,8 @@ static void wait_for_messages(const struct pm_rank_actions *rank, struct pm_span
                 o++;
                 continue;
             }
-            double comes = partner_begins[open->action];
-            span->waiting = fmax(span->waiting, open->is_send ? send_waits_for(span, comes)
-                                                              : waits_for(span, comes));
+            span->waiting = pm_longer_waiting(
+                span->waiting, waits_for(span, open->is_send, partner_begins[open->action]));
             forget(&requests, o);
             if (a->kind == PM_ACTION_WAIT)
                 break;
@@ -109,35 +93,27 @@ static bool is_next_collective(const struct pm_rank_actions *rank, size_t *i) {
 
 static void wait_for_collectives(const struct pm_actions *actions, struct pm_replay *replay) {
     size_t n = actions->n_ranks, *at = pm_alloc(n, sizeof *at);
-    for (;;) {
-        double last = -INFINITY;
-        for (size_t r = 0; r < n; r++) {
-            if (!is_next_collective(&actions->ranks[r], &at[r])) {
-                free(at);
-                return;
-            }
-            last = fmax(last, replay->ranks[r].spans[at[r]].begin);
+    double *begins = pm_alloc(n, sizeof *begins), *comes = pm_alloc(n, sizeof *comes);
+    bool have_come = true;
+    while (have_come) {
+        for (size_t r = 0; r < n && have_come; r++) {
+            have_come = is_next_collective(&actions->ranks[r], &at[r]);
+            if (have_come)
+                begins[r] = replay->ranks[r].spans[at[r]].begin;
         }
+        if (!have_come)
+            break;
         const struct pm_action *first = &actions->ranks[0].actions[at[0]];
         size_t root = (size_t)first->partner < n ? (size_t)first->partner : 0;
-        double root_begin = replay->ranks[root].spans[at[root]].begin;
+        pm_meet(pm_action_meeting(first->kind), begins, n, true, root, comes);
         for (size_t r = 0; r < n; r++) {
             struct pm_span *span = &replay->ranks[r].spans[at[r]++];
-            switch (pm_action_meeting(first->kind)) {
-            case PM_MEETING_ALL:
-                span->waiting = waits_for(span, last);
-                break;
-            case PM_MEETING_ROOT:
-                span->waiting = waits_for(span, root_begin);
-                break;
-            case PM_MEETING_AT_ROOT:
-                span->waiting = r == root ? waits_for(span, last) : 0;
-                break;
-            case PM_MEETING_NONE:
-                break;
-            }
+            span->waiting = pm_waiting(span->end - span->begin, comes[r] - span->begin);
         }
     }
+    free(at);
+    free(begins);
+    free(comes);
 }
 
 void pm_replay_add_up(const struct pm_actions *actions, struct pm_replay *replay) {

@@ -105,7 +105,6 @@ static enum pm_stride_bin bin_of_reference(const struct pm_structure *structure,
                                            const struct pm_profile *profile, uint32_t r) {
     const struct pm_reference *reference = &structure->references[r];
     const struct pm_group *group = &structure->groups[reference->group];
-    const struct pm_reference_strides *seen = pm_strides_of_reference(&profile->strides, r);
     double size = reference->size_bytes;
     if (is_string(reference))
         return PM_STRIDE_BIN_1;
@@ -113,22 +112,14 @@ static enum pm_stride_bin bin_of_reference(const struct pm_structure *structure,
         return PM_STRIDE_BIN_RANDOM;
     if (group->flags & (PM_GROUP_STACK | PM_GROUP_CONSTANTS | PM_GROUP_PUSHED))
         return PM_STRIDE_BIN_0;
-    uint8_t innermost_kind = group->n_strides > 0 ? group->strides[0].kind : PM_STRIDE_UNKNOWN;
-    if (innermost_kind == PM_STRIDE_CONSTANT)
-        return bin_of((double)group->strides[0].bytes, size);
-    if (innermost_kind == PM_STRIDE_INDIRECT || !seen || seen->n_levels == 0)
-        return PM_STRIDE_BIN_RANDOM;
-    /* Of one long run that was not seen to end no share is known. */
-    const struct pm_stride_level *innermost = &seen->levels[0];
-    bool is_regular = innermost->stride_share >= 0.5 || innermost->count_share == 0;
-    return is_regular ? bin_of(innermost->stride_bytes, size) : PM_STRIDE_BIN_RANDOM;
+    double step = pm_reference_step(structure, &profile->strides, r);
+    return isnan(step) ? PM_STRIDE_BIN_RANDOM : bin_of(step, size);
 }
 
 /* The group whose misses are those of reference R; PM_NONE: none. */
 static uint32_t group_of(const struct pm_structure *structure, uint32_t r) {
     uint32_t group = structure->references[r].group;
-    uint32_t holder = group == PM_NONE ? PM_NONE : pm_group_holder(structure, group);
-    return holder == PM_NONE ? group : holder;
+    return group == PM_NONE ? PM_NONE : pm_group_kept_as(structure, group);
 }
 
 /* Lines that an execution of a string instruction accesses, or of what a called routine does, by

@@ -64,7 +64,7 @@ static double bytes_accessed(const struct pm_frequencies *frequencies, uint32_t 
         double executions = frequencies->blocks[regions->items[k]];
         for (uint32_t r = 0; r < block->n_references && executions > 0; r++) {
             const struct pm_reference *of = &s->references[block->first_reference + r];
-            bytes += executions * of->size_bytes * (of->access == PM_ACCESS_BOTH ? 2 : 1);
+            bytes += executions * of->size_bytes * pm_reference_accesses(of);
         }
     }
     return bytes;

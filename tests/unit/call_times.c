@@ -10,6 +10,7 @@
 
 #include "core/mpi_operations/mpi_operations.h"
 #include "measure/call_times/private.h"
+#include "sched/replay/replay.h"
 
 enum { MOST_RANKS = 3 };
 
@@ -145,6 +146,75 @@ static void collectives_wait_for_whom_they_need(void **state) {
     free(found);
 }
 
+/* One call of each rank, as MPI has it and as a replay does. */
+struct both {
+    uint16_t operation;
+    enum pm_action_kind kind;
+    int32_t partner;
+    int64_t begin, end;
+};
+
+static void replays_wait_as_measured_calls_do(void **state) {
+    (void)state;
+    enum { N = 9, N_RANKS = 3, ALL = PM_NO_PARTNER };
+    static const struct both calls[N][N_RANKS] = {
+        /* a late send; a receive that comes late to a send that ends late, and to a buffered one */
+        {{PM_MPI_Send, PM_ACTION_SEND, 1, 700, 710}, {PM_MPI_Recv, PM_ACTION_RECV, 0, 100, 720}},
+        {{PM_MPI_Send, PM_ACTION_SEND, 1, 800, 930}, {PM_MPI_Recv, PM_ACTION_RECV, 0, 900, 940}},
+        {{PM_MPI_Send, PM_ACTION_SEND, 1, 940, 950}, {PM_MPI_Recv, PM_ACTION_RECV, 0, 990, 999}},
+        {{PM_MPI_Barrier, PM_ACTION_BARRIER, ALL, 1000, 1200},
+         {PM_MPI_Barrier, PM_ACTION_BARRIER, ALL, 1100, 1200},
+         {PM_MPI_Barrier, PM_ACTION_BARRIER, ALL, 1050, 1090}},
+        {{PM_MPI_Bcast, PM_ACTION_BCAST, 1, 2000, 2200},
+         {PM_MPI_Bcast, PM_ACTION_BCAST, 1, 2100, 2200},
+         {PM_MPI_Bcast, PM_ACTION_BCAST, 1, 2300, 2350}},
+        {{PM_MPI_Gather, PM_ACTION_GATHER, 2, 3000, 3200},
+         {PM_MPI_Gather, PM_ACTION_GATHER, 2, 3100, 3200},
+         {PM_MPI_Gather, PM_ACTION_GATHER, 2, 3050, 3150}},
+        {{PM_MPI_Scan, PM_ACTION_SCAN, ALL, 4100, 4200},
+         {PM_MPI_Scan, PM_ACTION_SCAN, ALL, 4000, 4200},
+         {PM_MPI_Scan, PM_ACTION_SCAN, ALL, 4050, 4200}},
+        {{PM_MPI_Reduce, PM_ACTION_REDUCE, 0, 5000, 5500},
+         {PM_MPI_Reduce, PM_ACTION_REDUCE, 0, 5100, 5200},
+         {PM_MPI_Reduce, PM_ACTION_REDUCE, 0, 5400, 5410}},
+        {{PM_MPI_Allreduce, PM_ACTION_ALLREDUCE, ALL, 6000, 6500},
+         {PM_MPI_Allreduce, PM_ACTION_ALLREDUCE, ALL, 6100, 6500},
+         {PM_MPI_Allreduce, PM_ACTION_ALLREDUCE, ALL, 6400, 6500}},
+    };
+    struct example e;
+    struct pm_actions actions = {0};
+    struct pm_replay replay = {0};
+    uint32_t index[N][N_RANKS];
+    begin(&e, N_RANKS);
+    for (uint32_t r = 0; r < N_RANKS; r++) {
+        struct pm_rank_actions *rank = PM_PUSH(&actions, ranks);
+        struct pm_rank_times *times = PM_PUSH(&replay, ranks);
+        times->spans = pm_alloc(N, sizeof *times->spans);
+        for (size_t i = 0; i < N; i++) {
+            const struct both *both = &calls[i][r];
+            if (both->end == 0)
+                continue;
+            index[i][r] = call(&e, r, both->operation, both->partner, both->begin, both->end);
+            times->spans[rank->n_actions] =
+                (struct pm_span){(double)both->begin, (double)both->end, 0};
+            *PM_PUSH(rank, actions) =
+                (struct pm_action){.kind = (uint8_t)both->kind, .partner = both->partner};
+        }
+    }
+    struct pm_kind_waiting *found = end(&e);
+    pm_replay_add_up(&actions, &replay);
+    for (uint32_t r = 0; r < N_RANKS; r++)
+        for (size_t i = 0, at = 0; i < N; i++)
+            if (calls[i][r].end) {
+                double waiting = replay.ranks[r].spans[at++].waiting;
+                if (waiting != (double)found[index[i][r]].waiting_ns)
+                    fail_msg("call %zu of rank %u: %g in the replay", i, r, waiting);
+            }
+    free(found);
+    pm_actions_free(&actions);
+    pm_replay_free(&replay);
+}
+
 static void a_probe_waits_for_what_the_next_receive_gets(void **state) {
     (void)state;
     struct example e;
@@ -216,6 +286,7 @@ int main(void) {
         cmocka_unit_test(a_send_waits_unless_it_is_buffered),
         cmocka_unit_test(a_completion_waits_for_its_request),
         cmocka_unit_test(collectives_wait_for_whom_they_need),
+        cmocka_unit_test(replays_wait_as_measured_calls_do),
         cmocka_unit_test(a_probe_waits_for_what_the_next_receive_gets),
         cmocka_unit_test(what_is_not_known_is_not_zero),
         cmocka_unit_test(a_log_that_ends_early_leaves_what_is_before),

@@ -246,7 +246,7 @@ static void bandwidth_of_memory_saturates(void **state) {
         struct pm_machine *share = pm_machine_share(p.machine, n);
         assert_near(share->memory_bandwidth_gbs, expected[n - 1]);
         assert_near(share->memory_bandwidth_bytes_per_cycle, expected[n - 1]);
-        pm_machine_share_free(share);
+        pm_machine_copy_free(share);
     }
     free_program(&p);
 }

@@ -69,8 +69,8 @@ static bool share_histograms(struct pm_store *store, const double *whole,
             pm_structure_free(structure);
         return false;
     }
-    double *accesses = pm_group_accesses(structure, whole),
-           *shares = pm_group_accesses(structure, profile->edge_counts);
+    double *accesses = pm_group_executions(structure, whole),
+           *shares = pm_group_executions(structure, profile->edge_counts);
     for (size_t g = 0; g < structure->n_groups; g++)
         shares[g] = accesses[g] > 0 ? shares[g] / accesses[g] : 0;
     struct pm_histogram_sums sums = {0};
