@@ -44,10 +44,8 @@ struct pm_error;
       "(docs/log-fitting.md)")                                                                     \
     X(free_growth, 0.25,                                                                           \
       "Powers of growth without it: lower terms fade as sizes grow, but no more than that")        \
-    X(least_error, 1e-10, "Relative errors below this are all alike")                              \
     X(distance_error, 0.5, "Blocks: distances are whole numbers")                                  \
     X(block_error, 2.0, "Blocks: as many more are touched where data lie otherwise")               \
-    X(slope_step, 1e-4, "Of x, in central differences: exact to about 1e-8")                       \
     X(least_redundancy, 1e-6,                                                                      \
       "1 - leverage of a point, the share of an error in its value that "                          \
       "shows in its residual; below this the point alone decides a "                               \
@@ -55,14 +53,6 @@ struct pm_error;
     X(term_penalty, 0.03,                                                                          \
       "Of the score for each term: of two candidates that "                                        \
       "are equally good the simpler one")                                                          \
-    X(explained, 1e-8,                                                                             \
-      "Relative error up to which a fit explains its data: rounding of a "                         \
-      "badly conditioned solution")                                                                \
-    X(same_coefficients, 1e-5, "Relative difference of coefficients that are the same fit")        \
-    X(shape_tolerance, 1e-6, "Of the value: violations of a shape by less are rounding")           \
-    X(remainder_values, 3.0, "A count with a remainder has so many values that are not zero")      \
-    X(remainder_share, 1e-4,                                                                       \
-      "Of the most frequent edge: remainders of rarer ones are not looked for, which takes time")  \
     X(exact_caution, 1.5,                                                                          \
       "Bits of an exact model count this much where at most one point is "                         \
       "left to test its terms")                                                                    \
@@ -73,30 +63,13 @@ struct pm_error;
     X(logarithm_gain, 0.7,                                                                         \
       "Score of 1, N, N*log2(N) against that of polynomials below which a count takes them: "      \
       "from 0.8 on counts that vary with the residue of the size do by chance")                    \
-    X(search_gain, 0.25,                                                                           \
-      "Score of a function of --search against the design's own from which it "                    \
-      "is taken: of some fifty that are tried one fits by chance")                                 \
     X(far_better, 10.0,                                                                            \
       "Score of a fit in shape against a free one that does not oscillate, from "                  \
       "which that stays")                                                                          \
-    X(unexplained_steps, 0.5,                                                                      \
-      "Of a function's change between points of the grid, not explained "                          \
-      "by its slopes: then it has steps")                                                          \
-    X(ridge, 1e-11, "Of the diagonal: keeps the program of --partition sigmetrics convex")         \
     /* ---- series/, several parameters ---- */                                                    \
     X(distance_power, 3.1, "Powers in all of a distance: no more than a volume")                   \
     X(tried_power, 4.1, "Powers in all of counts that are tried for a cut")                        \
-    X(product_power, 6.5, "Powers in all of a product of several functions")                       \
-    X(told_apart, 1e-6,                                                                            \
-      "Of the product of two parameters, what is left of it beside them: less is "                 \
-      "rounding, and the runs do not tell")                                                        \
-    X(admissible, 1.001, "Rounding of the largest ratio of two parameters")                        \
-    X(short_lines, 0.5, "Of the lines may be too short for the terms")                             \
-    X(better_score, 0.999, "A score that is no rounding away from another")                        \
     /* ---- histogram/ ---- */                                                                     \
-    X(common_block, 64.0,                                                                          \
-      "Bytes: limits on counts are for such blocks, and shrink with larger "                       \
-      "ones, of which rare long distances are all the misses there are")                           \
     X(similar, 0.03,                                                                               \
       "Relative difference of two distances that are one, and width of a bin that "                \
       "is not divided: a cache's size is met that well")                                           \
@@ -107,7 +80,6 @@ struct pm_error;
       "Leave-one-out error of the counts up to which a distance that occurs "                      \
       "at every size is a bin of its own")                                                         \
     X(gap_bonus, 1e-3, "Error by which a clean cut at a gap may be worse than one at a limit")     \
-    X(late_penalty, 0.02, "Error of a limit for each size before the first with reuses beyond it") \
     X(limit_ratio, 1.5, "Limits whose error is within this factor of the least are as good,")      \
     X(limit_more, 0.003, "or within this difference")                                              \
     X(bound_share, 0.1,                                                                            \
@@ -128,9 +100,6 @@ struct pm_error;
     X(gap_error, 0.03,                                                                             \
       "Leave-one-out error of the counts on both sides, of all, up to which a "                    \
       "gap is accepted")                                                                           \
-    X(gap_smallest_gain, 0.05,                                                                     \
-      "Of that error, what a smallest size of another kind leaves when "                           \
-      "it is left out")                                                                            \
     X(dense_rounded, 1.0,                                                                          \
       "Blocks: first touches of large blocks from those of small ones may be "                     \
       "off by this for the array, and each that lies apart")                                       \
@@ -148,26 +117,16 @@ struct pm_error;
     X(blur, 0.5,                                                                                   \
       "Over the root of a distance: how far it varies by which blocks are met by chance, at "      \
       "most (binomial)")                                                                           \
-    /* ---- edges/, prepare/ ---- */                                                               \
-    X(divergent_least, 0.05, "Relative difference by which a size diverges")                       \
-    X(divergent_many, 0.25, "Share of the touches, by the groups that can be judged")              \
-    X(divergent_gain, 3.0, "Error with the size against that without it")                          \
-    X(divergent_count, 200, "Counts below are judged at no size: single accesses matter")          \
-    X(outlier_far, 4.0, "Times the deviation from the curve that most points stay within")         \
-    X(outlier_calm, 0.5, "Leave-one-out residuals below this share of divergent_least: no outlier")
+    /* ---- edges/, prepare/ ---- */
 
 /* The same, of what is shown of models and of their intervals: no prediction depends on them. */
 #define PM_FIT_SHOWN(X)                                                                            \
-    X(regular, 0.05, "Relative difference from the neighbours' line of a series that is smooth")   \
-    X(periodic, 0.25, "Of that difference, what a period leaves")                                  \
-    X(extent_growth, 1.1, "A walk that is longer by less has not grown: peeled iterations")        \
     X(freedom, 2.0,                                                                                \
       "Degrees of freedom of an interval at most: what a model leaves over is what "               \
       "its functions cannot say, not noise (predict/interval.c)")                                  \
     X(drift, 0.75,                                                                                 \
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
-    X(longest_factor, 1e9, "An interval that reaches further has no bounds")                       \
     X(disagreement, 0.3,                                                                           \
       "Half an interval of a program's misses, of what the sets without the largest sizes "        \
       "say otherwise: calibrated on 110 programs and sets of sizes (docs/log-fitting.md)")         \
@@ -177,50 +136,14 @@ struct pm_error;
     X(structural, 0.24,                                                                            \
       "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
     X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
-    X(least_misses, 0.5, "Of a program: fewer are none")                                           \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \
       "predicted from the others, come out further off (root mean square)")                        \
-    X(dropped_share, 0.01,                                                                         \
-      "Of accesses or first touches that builds have not in common: more is said")                 \
     X(interval_level, 0.8, "The probability of intervals where nobody says otherwise")             \
-    X(cluster_ratio, 1.1, "Of sizes: neighbours up to it are one cluster of layer conditions")     \
-    X(cluster_noise, 0.2,                                                                          \
-      "Of the least share told: bins that together have less are not looked at")                   \
-    X(cluster_near, 0.01, "Of a distance: where a bin of a profile is the one of a model")         \
-    X(cluster_nearly, 0.05, "Of a cluster's accesses: what \"nearly all\" leaves out")             \
-    X(shown_beyond, 2.0, "Times the largest measured size: where intervals of models are shown")   \
-    X(half_a_count, 0.5, "Counts are whole numbers: ends of intervals within this of one have it") \
-    X(named_share, 0.1, "Of the largest part of an error: what is named beside it")                \
     /* ---- prepare/choice.c: which parameters ---- */                                             \
-    X(alike, 0.01,                                                                                 \
-      "Of a quantity: runs that differ by less are alike; a block more or less is touched where "  \
-      "addresses lie otherwise")                                                                   \
-    X(equally_good, 1.1, "Ratio of errors: parameters in which they are nearer are as good")       \
     /* ---- warnings/ ---- */                                                                      \
-    X(outside_share, 0.05,                                                                         \
-      "Of the time: less in code that is not measured is start-up and output")                     \
-    X(outside_listed, 0.01, "Of the time: files with less are not named")                          \
     /* ---- sets/: judged by docs/misses.md ---- */                                                \
-    X(longest_reuse, 4.0, "Times a cache's blocks: reuses with more between miss in any set")      \
-    X(window_step, 1.2, "Ratio of lengths in which a window is searched for,")                     \
-    X(window_close, 0.005,                                                                         \
-      "then between two of them, until it lacks no more of a distance than this share, or a "      \
-      "block: what is lacking counts as spread evenly")                                            \
-    X(least_executions, 0.5,                                                                       \
-      "Of a reference in a window: with fewer, most windows have none of it")                      \
-    X(least_caller, 0.01, "Of a routine's calls: callers with fewer are left out")                 \
-    X(whole_entry, 1.02, "Of one entry of a scope: what the last iteration lacks")                 \
-    X(space_gap, 1048576.0, "Bytes: data further apart are of another part of memory")             \
-    X(time_sharpness, 8.0,                                                                         \
-      "Of the times of a carrier: the power of the ratio between when a walk comes back and when " \
-      "a block is used again, with which its share falls")                                         \
-    X(least_time, 0.01, "Of a reuse: times with a smaller share are left out")                     \
-    X(sets_kept, 0.999,                                                                            \
-      "Of the reuses that sets may decide, by weight: the rest are as in one set")                 \
-    X(walks_kept, 0.999,                                                                           \
-      "Of the touches from afar in a scope, the walks that have the most: the rest are even")      \
     X(set_spread, 0.6,                                                                             \
       "Half an interval, of what the sets change: four of five caches of the example programs, "   \
       "from measured histograms, where they change a hundredth or more")
@@ -231,21 +154,9 @@ struct pm_error;
       "Sizes to tell a polynomial of degree 4, a curvature, or a size of "                         \
       "another kind; with fewer, models have one or two terms")                                    \
     X(few_terms, 2, "Terms with fewer sizes than that")                                            \
-    X(onset_terms, 1, "The same where the quantity sets in after the first size")                  \
     X(distance_terms, 2, "Of a distance: a plane and a row, no more")                              \
     X(constant_sizes, 2,                                                                           \
       "A distance that stays within a block at half of the sizes, and at so many")                 \
-    X(most_subsets, 1023,                                                                          \
-      "Subsets of a basis that are tried: all of ten functions; of products, pairs where there "   \
-      "are no more")                                                                               \
-    X(kept_sets, 32, "Sets of products, the best that are solved, that are tried in shape")        \
-    X(most_constrained, 6, "Candidates of a series that are solved again in shape")                \
-    X(line_terms, 5, "Functions of one axis that its models may have")                             \
-    X(least_lines, 3, "Lines long enough for the terms")                                           \
-    X(tried_terms, 6, "Terms of a cut that is tried, in several parameters")                       \
-    X(selection_rounds, 4, "Of selection forward and backward; most end after two")                \
-    X(pair_terms, 3, "Where no more are allowed, all pairs of terms are tried")                    \
-    X(refinements, 3, "Of a solution before it is rounded to fractions")                           \
     X(short_distance, 64, "Blocks: distances below are short")                                     \
     X(ends_from_sizes, 4, "The largest sizes give the ratio of a bin's ends to its mean")          \
     X(few_blocks, 16, "As many pages as the smallest TLB has entries")                             \
@@ -261,78 +172,39 @@ struct pm_error;
       "five sizes say little of those of all")                                                     \
     X(scaled_caches, 20, "Caches of 1, 2, 4 … blocks, by whose misses the trial is judged")        \
     X(onset_degree, 3, "Growth of an edge that sets in late, at most")                             \
-    X(divergent_sizes, 6, "Sizes from which on one of them can be told to diverge")                \
-    X(divergent_groups, 2, "Groups that have to agree on it")                                      \
-    X(most_triples, 400, "Of points, through which curves are tried")                              \
-    X(formula_terms, 3, "A parameter that is a polynomial of others has no more")                  \
-    X(constant_points, 3, "A constant distance of so many points is sure to a block")              \
-    X(spread_smallest, 64,                                                                         \
-      "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
-      "are calibrated from here on")                                                               \
-    X(popular_pages, 256,                                                                          \
-      "Pages: random accesses that were measured in fewer do not show which are popular")          \
-    X(search_degree, 3, "Powers beside a function that --search tries")                            \
-    X(search_logs, 2, "and powers of the logarithm in it")                                         \
-    X(scanned_sizes, 65, "At which layer conditions are looked for")                               \
-    X(sampled_edges, 64, "Edges, the largest first, that judge parameters: nearly all counts")     \
-    X(sampled_histograms, 32, "Histograms, likewise")                                              \
-    X(block_ends, 2, "Of an array, where a block more or less is touched")                         \
-    X(enough_values, 4, "Of each of several parameters: a cubic has so many coefficients")         \
-    X(outside_named, 3, "Files that may have the time, at most")                                   \
-    X(outside_samples, 20, "Samples of a program's time: fewer tell nothing of a share")           \
-    X(judged_lines, 512,                                                                           \
-      "Blocks: reuses from here on are misses, where models are judged: "                          \
-      "32 KiB of lines,")                                                                          \
-    X(judged_pages, 64, "and the entries of a first TLB, of pages")
+    X(constant_points, 3, "A constant distance of so many points is sure to a block")
 
 /* X (STEP, name, what it does) */
 #define PM_FIT_STEPS(X)                                                                            \
     X(DIVERGENT_SIZES, divergent_sizes, "finds sizes that do not go with the others")              \
-    X(SMALLEST_SIZE, smallest_size, "leaves out a smallest size of another kind")                  \
-    X(COUNTS_FROM_ONSET, counts_from_onset, "leaves out sizes before a count sets in")             \
-    X(LAST_ZERO, last_zero, "takes the last zero before a count sets in as a point")               \
+    X(SMALLEST_SIZE, smallest_size,                                                                \
+      "a smallest size of another kind is left out, and undoes no gap")                            \
+    X(ONSET, onset, "counts that set in late are functions of the sizes from there on")            \
     X(EMPHASIS, emphasis, "larger sizes count more")                                               \
     X(HIGH_POWER_PENALTY, high_power_penalty, "a fourth power has a price")                        \
     X(GROWTH_PENALTY, growth_penalty, "growth beyond that of the data has a price")                \
     X(SHAPE, shape, "models have the shape of their data")                                         \
     X(FREE_FIT, free_fit, "a free fit that is far better and sound stays out of shape")            \
-    X(EXACT, exact, "counts that are sums of functions with small fractions exactly")              \
+    X(EXACT, exact,                                                                                \
+      "counts that small fractions reproduce are exactly that, with remainders and logarithms")    \
     X(LOGARITHMS, logarithms, "counts may grow as N*log2(N)")                                      \
-    X(EXACT_LOGARITHMS, exact_logarithms, "counts with logarithms exactly")                        \
-    X(EXACT_REMAINDERS, exact_remainders, "counts of vector loops and what they leave, exactly")   \
     X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
-    X(HIERARCHICAL, hierarchical, "several parameters: models of coefficients")                    \
-    X(SELECTION, selection, "several parameters: terms selected among all products")               \
     X(CONSTANT_BINS, constant_bins, "short distances of every size are bins of their own")         \
     X(CLEAN_CUT, clean_cut, "short and long distances are cut apart first")                        \
     X(GAPS, gaps, "cuts at gaps that are followed through the sizes")                              \
-    X(GAPS_WITHOUT_SMALLEST, gaps_without_smallest, "a smallest size does not undo a gap")         \
-    X(RARITY, rarity, "limits on counts shrink for larger blocks")                                 \
-    X(JOIN_BINS, join_bins, "neighbours with the same models of distance are joined")              \
-    X(SAME_COUNTS, same_counts, "counts that are multiples of others take their model")            \
     X(BIN_WIDTH, bin_width, "a bin is as wide as its distances vary")                              \
-    X(BOUND_BY_CONSTANTS, bound_by_constants,                                                      \
-      "what is nearer than a constant distance is constant")                                       \
-    X(BOUND_BY_LONGER, bound_by_longer,                                                            \
-      "what is nearer than a distance that is better known does not overtake it")                  \
-    X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \
+    X(STAYS_NEARER, stays_nearer, "what is nearer at all sizes stays nearer further out")          \
     X(IRREGULAR, irregular, "distances of random accesses scale with the program's extent")        \
-    X(JOINT_PIECES, joint_pieces, "pieces of one loop of the source are modelled together")        \
-    X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
+    X(JOINT, joint, "groups of a loop nest are modelled together")                                 \
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
     X(DENSE_TAIL, dense_tail, "long reuses of pages from those of lines")                          \
-    X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
     X(SURE_EDGES, sure_edges, "edges that are least sure follow from the others")                  \
     X(GROUP_ACCESSES, group_accesses, "accesses of groups from executions")                        \
     X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \
     X(BEYOND, beyond, "what grew is nowhere further out less than at the largest size")            \
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
-    X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
     X(MISFIT, misfit, "intervals are as wide as the models are wrong where it was measured")       \
-    X(SCATTERED, scattered, "intervals of random accesses in few pages are as wide as lines say")  \
-    X(REGULARITY, regularity, "why a series is hard to model")                                     \
-    X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")                     \
     X(MEASURED_PARAMETER, measured_parameter,                                                      \
       "of parameters that would do, what was measured decides")
 

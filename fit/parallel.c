@@ -49,7 +49,6 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
     size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
     size_t n_items = n_chunks + set->n_histograms;
     size_t n_joint = job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0;
-    size_t n_pieces = job->cut == PM_FIT_GAPS ? job->listing.n_pieces : 0;
     int threads = n_threads ? (int)n_threads : omp_get_max_threads();
     double *errors = pm_alloc(job->structure->n_groups, sizeof *errors);
 #pragma omp parallel num_threads(threads)
@@ -71,13 +70,10 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
             pm_fit_onset_edges(job->structure, (uint32_t)r, &job->bases,
                                (const struct pm_profile *const *)job->profiles, set->edges);
 #pragma omp for schedule(dynamic)
-        for (size_t j = 0; j < n_pieces; j++)
+        for (size_t j = 0; j < n_joint; j++)
             pm_fit_one_joint(job, &worker, j);
 #pragma omp for schedule(dynamic)
-        for (size_t j = n_pieces; j < n_joint; j++) /* of what the pieces have become */
-            pm_fit_one_joint(job, &worker, j);
-#pragma omp for schedule(dynamic)
-        for (size_t j = n_pieces; j < n_joint; j++) /* of what small blocks have become */
+        for (size_t j = 0; j < n_joint; j++) /* of what small blocks have become */
             pm_fit_one_tail(job, &worker, j);
 #pragma omp for schedule(dynamic, STRIDES_AT_ONCE)
         for (size_t i = 0; i < set->n_strides; i++) {

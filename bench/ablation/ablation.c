@@ -4,7 +4,8 @@
      ablation CASES STEPS CONSTANTS ERRORS
 
    CASES: a file with lines NAME PART CLASS MODELS.pmdb MEASURED.pmdb FIT, FIT being the values of N
-   to fit (ablation.sh makes it).  STEPS, CONSTANTS: names to try, separated by commas; empty: all,
+   to fit (ablation.sh makes it).  Of PART `apart` nothing is tried: no step or constant is chosen
+   by it.  STEPS, CONSTANTS: names to try, separated by commas; empty: all,
    `-`: none.  Prints a page of tables.
 
    Compared are, at each measured size above the fitted ones, the program's misses of fully
@@ -28,8 +29,10 @@
 #define NOISE 0.01 /* of a geometric mean: no change */
 
 enum { LINES, PAGES, COUNTS, N_KINDS };
-enum { DEVELOP, JUDGE, N_PARTS };
-enum { N_CACHES = 12, SMALLEST_CACHE = 64, MOST_SIZES = 32, MOST_CLASSES = 8 };
+enum { DEVELOP, JUDGE, APART, N_PARTS };
+enum { N_TRIED = APART }; /* parts that changes are tried on */
+static const char *const part_names[N_PARTS] = {"develop", "judge", "apart"};
+enum { N_CACHES = 12, SMALLEST_CACHE = 64, MOST_SIZES = 32, MOST_CLASSES = 12 };
 static const char *const kind_names[N_KINDS] = {"lines", "pages", "instructions"};
 static const double block_bytes[] = {[LINES] = 64, [PAGES] = 4096};
 
@@ -56,7 +59,7 @@ struct one_case {
 struct change {
     const char *without, *constant;
     double factor;
-    double mean[N_PARTS][N_KINDS], worst[N_PARTS][N_KINDS]; /* logarithms */
+    double mean[N_TRIED][N_KINDS], worst[N_TRIED][N_KINDS]; /* logarithms */
     double of_class[MOST_CLASSES][N_KINDS];
     char harmed[64]; /* the case whose error in lines or pages grows most */
     double harm;
@@ -126,7 +129,10 @@ static void read_case(const char *line) {
     if (sscanf(line, "%63s %31s %31s %511s %511s %255s", c->name, part, c->class, models, measured,
                fit) != 6)
         stop(line, "a line is NAME PART CLASS MODELS MEASURED FIT");
-    c->part = strcmp(part, "judge") == 0 ? JUDGE : DEVELOP;
+    while (c->part < N_PARTS && strcmp(part, part_names[c->part]) != 0)
+        c->part++;
+    if (c->part == N_PARTS)
+        stop(part, "a part is develop, judge or apart");
     add_class(c->class);
     size_t n;
     double largest = 0;
@@ -232,10 +238,13 @@ static void compare_size(const struct one_case *c, const struct pm_model_set *se
 
 static void evaluate(const struct one_case *c, bool intervals, struct errors *errors) {
     struct pm_error err = {0};
-    const struct pm_fit_options options = {.n_threads = 1};
+    const struct pm_fit_options options = {.n_threads = 1,
+                                           .drop_divergent = strcmp(c->class, "disturbed") == 0};
     struct pm_model_set *set = pm_fit(c->structure, c->fitted, c->n_fitted, &options, NULL, &err);
     if (!set)
         stop(c->name, err.text);
+    if (intervals)
+        pm_fit_hold_out(c->structure, c->fitted, c->n_fitted, &options, set);
     *errors = (struct errors){.inside = 0};
     for (int kind = 0; kind < N_KINDS; kind++)
         for (size_t i = 0; i < MOST_SIZES * N_CACHES; i++)
@@ -245,11 +254,13 @@ static void evaluate(const struct one_case *c, bool intervals, struct errors *er
     pm_model_set_free(set);
 }
 
-/* All cases, as the heuristics are now. */
+/* All cases, as the heuristics are now; those that stand apart only where no change is tried (NOW).
+ */
 static void evaluate_all(bool intervals, bool now) {
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < n_cases; i++)
-        evaluate(&cases[i], intervals, now ? &cases[i].now : &cases[i].tried);
+        if (now || cases[i].part < N_TRIED)
+            evaluate(&cases[i], intervals, now ? &cases[i].now : &cases[i].tried);
 }
 
 /* One line for each comparison, for who compares two versions of fit/. */
@@ -295,10 +306,10 @@ static size_t class_of(const struct one_case *c) {
 
 static void sum_up(struct change *change) {
     for (int kind = 0; kind < N_KINDS; kind++) {
-        size_t in_part[N_PARTS] = {0}, in_class[MOST_CLASSES] = {0};
+        size_t in_part[N_TRIED] = {0}, in_class[MOST_CLASSES] = {0};
         for (size_t i = 0; i < n_cases; i++) {
             double mean, worst;
-            if (!change_of_case(&cases[i], kind, &mean, &worst))
+            if (cases[i].part >= N_TRIED || !change_of_case(&cases[i], kind, &mean, &worst))
                 continue;
             change->mean[cases[i].part][kind] += mean;
             change->worst[cases[i].part][kind] += worst;
@@ -310,7 +321,7 @@ static void sum_up(struct change *change) {
                 snprintf(change->harmed, sizeof change->harmed, "%s", cases[i].name);
             }
         }
-        for (int part = 0; part < N_PARTS; part++) {
+        for (int part = 0; part < N_TRIED; part++) {
             change->mean[part][kind] /= fmax((double)in_part[part], 1);
             change->worst[part][kind] /= fmax((double)in_part[part], 1);
         }
@@ -348,7 +359,7 @@ static void try_change(struct change *change) {
 /* ---- the page -------------------------------------------------------------------------------- */
 
 static bool matters(const struct change *change) {
-    for (int part = 0; part < N_PARTS; part++)
+    for (int part = 0; part < N_TRIED; part++)
         for (int kind = 0; kind < N_KINDS; kind++)
             if (fabs(change->mean[part][kind]) >= NOISE || fabs(change->worst[part][kind]) >= NOISE)
                 return true;
@@ -385,7 +396,7 @@ static void print_cases(void) {
            "pages | instructions |\n|---|---|---:|---:|---:|---:|\n",
            100 * FLOOR, 100 * CEILING);
     for (size_t i = 0; i < n_cases; i++) {
-        printf("| %s | %s | %zu sizes |", cases[i].name, cases[i].part ? "judge" : "develop",
+        printf("| %s | %s | %zu sizes |", cases[i].name, part_names[cases[i].part],
                cases[i].n_fitted);
         for (int kind = 0; kind < N_KINDS; kind++)
             print_median_worst(cases[i].now.of[kind]);
@@ -397,9 +408,9 @@ static void print_cases(void) {
 static void print_steps(const struct change *changes, size_t n) {
     printf(
         "## Without a step\n\nMean / worst. Above 1: errors are larger without it.\n\n| without |");
-    for (int part = 0; part < N_PARTS; part++)
+    for (int part = 0; part < N_TRIED; part++)
         for (int kind = 0; kind < N_KINDS; kind++)
-            printf(" %s: %s |", part ? "judge" : "develop", kind_names[kind]);
+            printf(" %s: %s |", part_names[part], kind_names[kind]);
     printf(" most harmed |\n|---|%s---|\n", "---:|---:|---:|---:|---:|---:|");
     for (size_t i = 0; i < n; i++) {
         printf("| `%s` |", changes[i].without);
@@ -432,9 +443,9 @@ static void print_constants(const struct change *changes, size_t n) {
            "%.0f%% either way "
            "are listed below.\n\n| constant |",
            100 * NOISE);
-    for (int part = 0; part < N_PARTS; part++)
+    for (int part = 0; part < N_TRIED; part++)
         for (int kind = 0; kind < N_KINDS; kind++)
-            printf(" %s: %s |", part ? "judge" : "develop", kind_names[kind]);
+            printf(" %s: %s |", part_names[part], kind_names[kind]);
     printf("\n|---|---:|---:|---:|---:|---:|---:|\n");
     for (size_t i = 0; i < n; i++)
         if (matters(&changes[i & ~(size_t)1]) || matters(&changes[i | 1])) {
@@ -450,34 +461,56 @@ static void print_constants(const struct change *changes, size_t n) {
     printf(".\n\n");
 }
 
-/* What constants of intervals do: how many of the measured misses are inside, and how wide. */
+/* What steps and constants of intervals do: how many of the measured misses are inside, and how
+   wide these are. */
 static void print_intervals(void) {
-    static const char *const scales[] = {
-        "",        "freedom:0.5",        "freedom:2",           "drift:0.5",
-        "drift:2", "longest_factor:0.5", "constant_points:0.5", "constant_points:2"};
+    static const struct {
+        const char *without, *scale;
+    } tried[] = {
+        {"", ""},
+        {"held_out", ""},
+        {"misfit", ""},
+        {"", "disagreement:0.5"},
+        {"", "disagreement:2"},
+        {"", "misfit:0.5"},
+        {"", "misfit:2"},
+        {"", "placement:0.5"},
+        {"", "placement:2"},
+        {"", "structural:0.5"},
+        {"", "structural:2"},
+        {"", "structural_factor:0.5"},
+        {"", "structural_factor:2"},
+    };
     printf("## Intervals\n\nMeasured misses inside their interval of 80%%, over all caches, and "
            "the geometric "
-           "mean of upper over lower end.\n\n| constant | develop | width | judge | width | "
-           "unknown |\n"
-           "|---|---:|---:|---:|---:|---:|\n");
-    for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+           "mean of upper over lower end.\n\n| change | develop | width | judge | width | "
+           "apart | width | unknown |\n|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    for (size_t s = 0; s < sizeof tried / sizeof *tried; s++) {
         struct pm_error err = {0};
         double inside[N_PARTS] = {0}, known[N_PARTS] = {0}, width[N_PARTS] = {0};
         size_t unknown = 0;
-        if (!pm_heuristics_set(NULL, scales[s], &err))
-            stop(scales[s], err.text);
-        evaluate_all(true, false);
+        if (!pm_heuristics_set(tried[s].without, tried[s].scale, &err))
+            stop(tried[s].scale, err.text);
+        evaluate_all(true, s == 0);
         for (size_t i = 0; i < n_cases; i++) {
-            inside[cases[i].part] += (double)cases[i].tried.inside;
-            known[cases[i].part] += (double)cases[i].tried.known;
-            width[cases[i].part] += cases[i].tried.log_width;
-            unknown += cases[i].tried.unknown;
+            const struct errors *errors = s == 0 ? &cases[i].now : &cases[i].tried;
+            if (s > 0 && cases[i].part >= N_TRIED)
+                continue;
+            inside[cases[i].part] += (double)errors->inside;
+            known[cases[i].part] += (double)errors->known;
+            width[cases[i].part] += errors->log_width;
+            unknown += errors->unknown;
         }
-        printf("| %s |", *scales[s] ? scales[s] : "as they are");
+        printf("| %s%s%s |", *tried[s].without ? "without " : "", tried[s].without,
+               *tried[s].without || *tried[s].scale ? tried[s].scale : "as they are");
         for (int part = 0; part < N_PARTS; part++)
-            printf(" %.0f%% | %.2f |", 100 * inside[part] / fmax(known[part], 1),
-                   exp(width[part] / fmax(known[part], 1)));
+            if (known[part] > 0)
+                printf(" %.0f%% | %.2f |", 100 * inside[part] / known[part],
+                       exp(width[part] / known[part]));
+            else
+                printf(" | |");
         printf(" %zu |\n", unknown);
+        fflush(stdout);
     }
 }
 
@@ -513,14 +546,15 @@ int main(int argc, char **argv) {
            "figure is the "
            "geometric mean of errors with the change over errors without it, over cases of equal "
            "weight. Steps and "
-           "constants are chosen by `develop`, and have to hold in `judge`.\n\n",
+           "constants are chosen by `develop`, and have to hold in `judge`; by `apart` nothing is "
+           "chosen.\n\n",
            n_cases);
     print_cases();
     if (n_s)
         print_steps(of_steps, n_s);
     if (n_c)
         print_constants(of_constants, n_c);
-    if (n_c)
+    if (!*argv[2] || !*argv[3] || strstr(argv[3], "intervals"))
         print_intervals();
     return 0;
 }

@@ -34,9 +34,16 @@ make_input() {
 # design SIZES: the options that ask for them.
 design() {
     local one
-    for one in ${1//+/ }; do
+    for one in ${1//;/ }; do
         case $one in *=*) printf -- '-P %s ' "$one" ;; *) printf -- '-P N=%s ' "$one" ;; esac
     done
+}
+
+# build_test TEST NAME FLAG...: NAME.c of an end-to-end test.
+build_test() {
+    sed -n "/^cat >$2.c/,/^C\$/p" "$TOP/tests/e2e/$1.sh" | sed '1d;$d' >"$2.c"
+    # shellcheck disable=SC2046 # the flags are words
+    gcc "${@:3}" -g $(pmodel flags) -o new "$2.c"
 }
 
 # measure NAME CLASS FROM FIT PREDICT WORD...: both stores of a case, in its folder.
@@ -45,14 +52,16 @@ measure() {
     shift 5
     mkdir -p "$folder/$name"
     cd "$folder/$name"
+    arguments=("$@")
     if [ "$class" = several ]; then
-        sed -n '/^cat >plate.c/,/^C$/p' "$TOP/tests/e2e/several.sh" | sed '1d;$d' >"$from.c"
-        # shellcheck disable=SC2046 # the flags are words
-        gcc -O1 -g $(pmodel flags) -o new "$from.c"
-        arguments=('{A}' '{B}')
+        build_test several "$from" -O1
+    elif [ "$class" = disturbed ]; then
+        build_test divergent "$from" -O3 -ffast-math -march=x86-64-v3
     elif [ "$class" = real ]; then
         cp "$(command -v "$from")" new
-        arguments=("$@")
+    elif [ "$class" = irregular ]; then
+        # shellcheck disable=SC2046 # the flags are words
+        gcc $(size_value all flags) $(pmodel flags) -o new "$apps/irregular/irregular.c" -lm
     else
         # shellcheck disable=SC2046 # the flags are words
         build_program "$from" new $(pmodel flags)
@@ -73,9 +82,10 @@ measure() {
         read -ra at_predict <<<"$(design "$predict")"
         PADDING=$padding pmodel run -q -o models.pmdb --block "$blocks" "${at_fit[@]}" -- ./program "${arguments[@]}" \
             >/dev/null 2>errors </dev/null
-        PADDING=$padding pmodel run -q -o measured.pmdb --block "$blocks" "${at_predict[@]}" -- ./program "${arguments[@]}" \
+        [[ $predict == =* ]] || PADDING=$padding pmodel run -q -o measured.pmdb --block "$blocks" "${at_predict[@]}" -- ./program "${arguments[@]}" \
             >/dev/null 2>errors </dev/null
     fi
+    [[ $predict != =* ]] || cp "$folder/${predict#=}/measured.pmdb" .
     mv settings measured.settings
 }
 
@@ -96,7 +106,7 @@ while read -r name part class from fit predict rest; do
         say "$name: could not be measured: $(tail -n 1 "$folder/$name/errors")"
         continue
     fi
-    [ "$class" != several ] || fit='*'
+    case $fit in *=*) fit='*' ;; esac
     printf '%s %s %s %s %s %s\n' "$name" "$part" "$class" "$folder/$name/models.pmdb" \
         "$folder/$name/measured.pmdb" "$fit" >>"$folder/cases"
 done <"$here/ablation.conf"

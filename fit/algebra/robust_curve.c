@@ -20,6 +20,13 @@
 #include "core/base/base.h"
 #include "fit/heuristics.h"
 
+/* Times the deviation from the curve that most points stay within. */
+static const double outlier_far = 4.0;
+/* Leave-one-out residuals below this share of divergent_least: no outlier. */
+static const double outlier_calm = 0.5;
+/* Of points, through which curves are tried. */
+enum { most_triples = 400 };
+
 enum { P = 3 };
 
 struct pm_robust {
@@ -107,9 +114,9 @@ static void add_triple(struct pm_robust *robust, const double (*powers)[P], cons
 /* Every STEP-th triple in order, so that the choice is even over the sizes. */
 static void make_triples(struct pm_robust *robust, const double (*powers)[P]) {
     size_t n = robust->n, all = n * (n - 1) * (n - 2) / 6, at = 0;
-    size_t step = (all + pm_heuristics.most_triples - 1) / pm_heuristics.most_triples;
-    robust->triples = pm_alloc(pm_heuristics.most_triples, sizeof *robust->triples);
-    robust->through = pm_alloc(pm_heuristics.most_triples * n * P, sizeof *robust->through);
+    size_t step = (all + most_triples - 1) / most_triples;
+    robust->triples = pm_alloc(most_triples, sizeof *robust->triples);
+    robust->through = pm_alloc(most_triples * n * P, sizeof *robust->through);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)
             for (size_t c = b + 1; c < n; c++)
@@ -147,8 +154,7 @@ static bool is_calm(const struct pm_robust *robust, const double *log_y, double 
         double residual = log_y[k];
         for (size_t l = 0; l < n; l++)
             residual -= robust->hat[k * n + l] * log_y[l];
-        if (fabs(residual) >
-            pm_heuristics.outlier_calm * least * fmax(1 - robust->hat[k * n + k], 1e-6))
+        if (fabs(residual) > outlier_calm * least * fmax(1 - robust->hat[k * n + k], 1e-6))
             return false;
     }
     return true;
@@ -207,7 +213,7 @@ bool pm_robust_outliers(const struct pm_robust *robust, const double *y, double 
     bool any = false;
     deviations(robust, best_triple, log_y, deviation);
     for (size_t k = 0; k < n; k++) {
-        outlying[k] = deviation[k] > fmax(log1p(least), pm_heuristics.outlier_far * best);
+        outlying[k] = deviation[k] > fmax(log1p(least), outlier_far * best);
         any |= outlying[k];
     }
     return any;

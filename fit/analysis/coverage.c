@@ -14,6 +14,9 @@
 #include "core/base/base.h"
 #include "fit/fit.h"
 
+/* Counts are whole numbers: ends of intervals within this of one have it. */
+static const double half_a_count = 0.5;
+
 const double pm_coverage_levels[PM_N_COVERAGE_LEVELS] = {0.5, 0.8, 0.95};
 
 const char *pm_coverage_word(enum pm_coverage_quantity quantity) {
@@ -22,8 +25,7 @@ const char *pm_coverage_word(enum pm_coverage_quantity quantity) {
 }
 
 static bool is_inside(struct pm_fit_range range, double measured) {
-    return measured >= range.low - pm_heuristics.half_a_count &&
-           measured <= range.high + pm_heuristics.half_a_count;
+    return measured >= range.low - half_a_count && measured <= range.high + half_a_count;
 }
 
 /* One model; RANGES has its interval at each level. */

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the largest part of an error: what is named beside it. */
+static const double named_share = 0.1;
+
 /* From this share of the largest routine's part on a routine is named. */
 
 /* Values of one quantity for each routine and size. */
@@ -217,8 +220,8 @@ static void make_rows(const struct making *making, const struct values *values,
     }
     for (size_t i = 0; i < quantity->n_rows; i++) {
         struct pm_hierarchy_row *row = &quantity->rows[i];
-        row->named = row->part > pm_heuristics.rounding * (double)n &&
-                     row->part >= pm_heuristics.named_share * most;
+        row->named =
+            row->part > pm_heuristics.rounding * (double)n && row->part >= named_share * most;
         named[row->place.scope] = row->named;
         row->part = all > 0 ? row->part / all : 0;
     }

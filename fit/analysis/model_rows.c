@@ -11,6 +11,9 @@
 #include "fit/analysis/model_sum.h"
 #include "fit/fit.h"
 
+/* Times the largest measured size: where intervals of models are shown. */
+static const double shown_beyond = 2.0;
+
 size_t pm_largest_run(const struct pm_model_set *models) {
     size_t largest = 0;
     double most = -INFINITY;
@@ -50,7 +53,7 @@ static void choose_place(struct pm_model_rows *rows, const struct pm_model_set *
         double low = rows->at.values[i];
         pm_parameters_get(&models->low, rows->at.names[i], &low);
         if (low < rows->at.values[i])
-            rows->at.values[i] *= pm_heuristics.shown_beyond;
+            rows->at.values[i] *= shown_beyond;
     }
 }
 

@@ -19,6 +19,9 @@
 
 #include "core/base/base.h"
 
+/* A walk that is longer by less has not grown: peeled iterations. */
+static const double extent_growth = 1.1;
+
 static void add_edge(const struct pm_structure *structure, uint32_t e, double count,
                      double *entries, double *iterations) {
     const struct pm_edge *edge = &structure->edges[e];
@@ -77,7 +80,7 @@ static bool walk_grows(const struct pm_structure *structure, const struct pm_gro
         *first = fmin(*first, walk);
         *last = fmax(*last, walk);
     }
-    return *last > pm_heuristics.extent_growth * *first && *last <= row;
+    return *last > extent_growth * *first && *last <= row;
 }
 
 static bool find_level(const struct pm_structure *structure, uint32_t g, double *const *trips,
@@ -125,7 +128,7 @@ size_t pm_fit_fixed_extents(const struct pm_structure *structure,
     double **trips = pm_alloc(n, sizeof *trips);
     for (size_t i = 0; i < n; i++)
         trips[i] = count_trips(structure, profiles[i]);
-    for (uint32_t g = 0; g < structure->n_groups && !pm_fit_without(PM_STEP_FIXED_EXTENTS); g++) {
+    for (uint32_t g = 0; g < structure->n_groups; g++) {
         struct pm_fixed_extent one;
         if (!find_level(structure, g, trips, n, &one))
             continue;

@@ -76,7 +76,7 @@ void pm_fit_onset_edges(const struct pm_structure *structure, uint32_t routine,
     const struct pm_design *design = bases->designs[0];
     const struct pm_routine *r = &structure->routines[routine];
     size_t n = design->n;
-    if (pm_fit_without(PM_STEP_ONSET_EDGES))
+    if (pm_fit_without(PM_STEP_ONSET))
         return;
     double x0 = design->x[n - 2], x1 = design->x[n - 1];
     bool summed =

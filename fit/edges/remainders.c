@@ -12,6 +12,9 @@
 #include "fit/prepare/prepare.h"
 #include "fit/private.h"
 
+/* Of the most frequent edge: remainders of rarer ones are not looked for, which takes time. */
+static const double remainder_share = 1e-4;
+
 /* The number of function TEXT of the basis, which is added if it is none yet. */
 static size_t function_of_text(struct pm_basis *basis, char *text) {
     size_t i = 0;
@@ -105,7 +108,7 @@ void pm_fit_remainder_edges(const struct pm_structure *structure, const struct p
                            .found = pm_alloc(set->n_edges, sizeof *r.found),
                            .is_found = pm_alloc(set->n_edges, sizeof *r.is_found)};
     for (size_t e = 0; e < set->n_edges; e++)
-        r.least = fmax(r.least, pm_heuristics.remainder_share * largest_count(&r, e));
+        r.least = fmax(r.least, remainder_share * largest_count(&r, e));
     search(&r, NULL, 0);
     struct pm_remainder_model *known = pm_alloc(set->n_edges, sizeof *known);
     size_t n_known = list_found(&r, known);

@@ -60,7 +60,7 @@ static void fit_count(struct pm_partition *p, size_t i, struct pm_bin_model *bin
     const struct pm_histogram_segment *segment = &p->segments[i];
     size_t n = p->design->n;
     p->same_counts[i] = i;
-    bool alone = pm_fit_without(PM_STEP_SAME_COUNTS) || pm_exact_is_possible(n, segment->count);
+    bool alone = pm_exact_is_possible(n, segment->count);
     for (size_t j = 0; j < i && !alone; j++) {
         double ratio = p->same_counts[j] == j ? multiple_of(segment, &p->segments[j], n) : 0;
         if (ratio == 0 || bins[j].count.exact)
@@ -131,7 +131,7 @@ static bool is_constant(const struct pm_model *distance) {
    seems constant further out may be noise. */
 static void bound_by_constants(struct pm_partition *p, double at_least, struct pm_bin_model *bins) {
     size_t n = p->design->n;
-    double heaviest = 0, highest = (double)pm_heuristics.few_blocks / p->rarity;
+    double heaviest = 0, highest = (double)pm_heuristics.few_blocks;
     if (at_least > 0) /* at the bound a distance only seems constant */
         highest = fmin(highest, at_least * (1 - pm_heuristics.rounding));
     for (size_t i = p->n_segments; i-- > 0;) {
@@ -183,8 +183,8 @@ static void bound_by_longer(struct pm_partition *p, struct pm_bin_model *bins) {
     }
 }
 
-/* A TLB has few entries, so that of large blocks the misses of all but the shortest distances are
-   noticed: these alone take the accesses that the others do not account for, if there are any. */
+/* A TLB has few entries, so that of pages the misses of all but the shortest distances are noticed:
+   these alone take the accesses that the others do not account for, if there are any. */
 static void give_rest_to_shortest(const struct pm_partition *p, struct pm_bin_model *bins) {
     bool any = false;
     for (size_t i = 0; i < p->n_segments; i++)
@@ -276,13 +276,12 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     model->bins = pm_bin_model_arena_alloc(&p->bins, p->n_segments);
     for (size_t i = 0; i < p->n_segments; i++)
         fit_segment(p, &p->segments[i], &model->bins[i]);
-    if (!pm_fit_without(PM_STEP_JOIN_BINS))
-        join_similar_bins(p, model);
+    join_similar_bins(p, model);
     pm_fit_segment_counts(p, model->bins);
-    if (!pm_fit_without(PM_STEP_BOUND_BY_CONSTANTS))
+    if (!pm_fit_without(PM_STEP_STAYS_NEARER)) {
         bound_by_constants(p, model->at_least, model->bins);
-    if (!pm_fit_without(PM_STEP_BOUND_BY_LONGER))
         bound_by_longer(p, model->bins);
-    if (p->rarity < 1 && !pm_fit_without(PM_STEP_REST_TO_SHORTEST))
+    }
+    if (model->block_bytes >= PM_FIT_LEAST_PAGE)
         give_rest_to_shortest(p, model->bins);
 }

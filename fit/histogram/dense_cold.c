@@ -8,7 +8,7 @@
    pages, rounded to whole ones by how arrays happen to lie, say little of their growth.
    It is taken where it explains every measured size but for what the rounding to whole blocks of
    that many arrays comes to, and a little.
-   Source: of this project; like predict/inclusion.c from large blocks consisting of small ones. */
+   Source: of this project: large blocks consist of small ones. */
 #include "fit/histogram/private.h"
 
 #include <math.h>

@@ -18,10 +18,10 @@ struct gap {
 
 /* The pm_heuristics.gap_tries widest gaps of REUSES between two positions, widest first; how many.
  */
-static size_t widest_gaps(const struct pm_partition *p, const struct pm_reuses *reuses, double low,
-                          double high, struct gap *gaps) {
+static size_t widest_gaps(const struct pm_reuses *reuses, double low, double high,
+                          struct gap *gaps) {
     size_t n = 0;
-    double margin = p->rarity * pm_heuristics.gap_least_share * (high - low);
+    double margin = pm_heuristics.gap_least_share * (high - low);
     size_t last = pm_reuses_last(reuses, high);
     for (size_t i = pm_reuses_first(reuses, low) + 1; i <= last; i++) {
         double position = reuses->before[i];
@@ -118,11 +118,11 @@ static bool is_predictable(struct pm_partition *p, const double *from, const dou
 bool pm_partition_is_predictable(struct pm_partition *p, double limit) {
     if (pm_series_predictability_within(p->series, p->row, 0, limit, limit) <= limit)
         return true;
-    if (p->design->n <= pm_heuristics.enough_sizes || pm_fit_without(PM_STEP_GAPS_WITHOUT_SMALLEST))
+    if (p->design->n <= pm_heuristics.enough_sizes || pm_fit_without(PM_STEP_SMALLEST_SIZE))
         return false;
     double others = pm_series_predictability_within(p->series, p->row, 1, -1, limit);
-    return others <= limit && others < pm_heuristics.gap_smallest_gain *
-                                           pm_series_predictability(p->series, p->row, 0);
+    return others <= limit &&
+           others < pm_heuristics.smallest_gain * pm_series_predictability(p->series, p->row, 0);
 }
 
 bool pm_partition_gap(struct pm_partition *p, const double *low, const double *high, double *cut) {
@@ -132,7 +132,7 @@ bool pm_partition_gap(struct pm_partition *p, const double *low, const double *h
         high[n - 1] - low[n - 1] <= pm_heuristics.rounding)
         return false;
     struct gap gaps[PM_MOST_gap_tries];
-    size_t n_gaps = widest_gaps(p, largest, low[n - 1], high[n - 1], gaps);
+    size_t n_gaps = widest_gaps(largest, low[n - 1], high[n - 1], gaps);
     double best = 0, sum, *track = p->row + n;
     for (size_t j = 0; j < n_gaps; j++) {
         if (!follow(p, low, high, gaps[j], track, &sum) || sum <= best)

@@ -1,11 +1,6 @@
 /* Reference groups that are modelled jointly.
 
-   Pieces: of one loop of the source a compiler makes a main loop, a remainder, a peeled iteration.
-   Which of them has an access depends on the size's residues and on how arrays lie; an access of
-   the source is an access to the same object in all of them, so that their groups of one object are
-   added up.  Only of pages: of lines each piece has its share at all sizes.
-
-   Nests: a row of an array is walked by an innermost loop and begun by the loop around it, and
+   A row of an array is walked by an innermost loop and begun by the loop around it, and
    which of the two is first to touch a page depends on how rows lie on pages: on the size's
    residues, not on the size.  Each one's number of long reuses jumps about; their sum grows evenly.
    So an innermost loop's groups may be modelled together with those of the loop around it, and with
@@ -59,53 +54,11 @@ uint32_t *pm_joint_scopes(const struct pm_structure *structure) {
         if (is_loop(structure, scope) && !is_outer[scope] &&
             (around = loop_around(structure, scope)) != PM_NONE)
             scopes[g] = around;
-        if (scope != PM_NONE && !pm_fit_without(PM_STEP_JOINT_PIECES))
+        if (scope != PM_NONE)
             scopes[g] = structure->scopes[scopes[g]].fold;
     }
     free(is_outer);
     return scopes;
-}
-
-struct piece {
-    uint64_t source_key; /* of the group's loop */
-    const char *object;
-    uint32_t group, scope;
-};
-
-static int compare_pieces(const void *left, const void *right) {
-    const struct piece *a = left, *b = right;
-    int of_objects = strcmp(a->object, b->object);
-    return a->source_key != b->source_key ? PM_COMPARE(a->source_key, b->source_key)
-           : of_objects                   ? of_objects
-                                          : PM_COMPARE(a->group, b->group);
-}
-
-static bool are_of_one_access(const struct piece *a, const struct piece *b) {
-    return a->source_key == b->source_key && strcmp(a->object, b->object) == 0;
-}
-
-uint32_t *pm_joint_pieces(const struct pm_structure *structure) {
-    uint64_t *source_keys = pm_structure_source_keys(structure);
-    uint32_t *first_pieces = pm_alloc(structure->n_groups + 1, sizeof *first_pieces);
-    struct piece *pieces = pm_alloc(structure->n_groups + 1, sizeof *pieces);
-    size_t n = 0;
-    for (uint32_t g = 0; g < structure->n_groups; g++) {
-        const struct pm_group *group = &structure->groups[g];
-        first_pieces[g] = g;
-        if (is_loop(structure, group->scope) && group->object)
-            pieces[n++] = (struct piece){source_keys[group->scope], group->object, g, group->scope};
-    }
-    PM_SORT(pieces, n, compare_pieces);
-    for (size_t i = 0, end; i < n; i = end) {
-        bool several = false;
-        for (end = i + 1; end < n && are_of_one_access(&pieces[i], &pieces[end]); end++)
-            several |= pieces[end].scope != pieces[i].scope;
-        for (size_t k = i; k < end && several; k++)
-            first_pieces[pieces[k].group] = pieces[i].group;
-    }
-    free(pieces);
-    free(source_keys);
-    return first_pieces;
 }
 
 /* ---- adding up ------------------------------------------------------------------------------- */
@@ -238,9 +191,7 @@ static void give_shares(struct pm_partition *p, const struct pm_joint_groups *jo
 
 void pm_fit_jointly(struct pm_partition *p, const struct pm_joint_groups *joint) {
     const struct pm_design *design = p->design;
-    if (joint->n < 2 ||
-        pm_fit_without(joint->are_pieces ? PM_STEP_JOINT_PIECES : PM_STEP_JOINT_GROUPS) ||
-        (joint->are_pieces && joint->members[0].model->block_bytes < PM_FIT_LEAST_PAGE))
+    if (joint->n < 2 || pm_fit_without(PM_STEP_JOINT))
         return;
     double own = miss_error(joint, design, NULL, 0);
     if (!(own > pm_heuristics.joint_fails))
@@ -249,7 +200,7 @@ void pm_fit_jointly(struct pm_partition *p, const struct pm_joint_groups *joint)
         p->sums[k] = added_up(joint, k, p->sum_bins + k * p->most_bins);
         p->to_sums[k] = &p->sums[k];
     }
-    struct pm_histogram_model whole = {0};
+    struct pm_histogram_model whole = {.block_bytes = joint->members[0].model->block_bytes};
     pm_fit_histogram(p, p->to_sums, &whole);
     if (miss_error(joint, design, whole.bins, whole.n_bins) < pm_heuristics.joint_gain * own)
         give_shares(p, joint, &whole);

@@ -22,6 +22,9 @@
 
 #include "core/base/base.h"
 
+/* Error of a limit for each size before the first with reuses beyond it. */
+static const double late_penalty = 0.02;
+
 struct pm_partition *pm_partition_new(const struct pm_design *design, size_t most_bins) {
     struct pm_partition *p = pm_alloc(1, sizeof *p);
     size_t n = design->n;
@@ -139,7 +142,7 @@ static double cut_error(struct pm_partition *p, double limit, double hopeless, d
         return INFINITY;
     if (memcmp(p->row, p->row + n, n * sizeof *p->row) == 0)
         return before;
-    double penalty = pm_heuristics.late_penalty * (double)onset;
+    double penalty = late_penalty * (double)onset;
     if (n - onset < pm_heuristics.enough_sizes && onset > 0)
         return 1 + penalty;
     return penalty +
@@ -248,8 +251,8 @@ bool pm_partition_equal_share(struct pm_partition *p, const double *low, const d
 
 static bool is_negligible(const struct pm_partition *p, const double *low, const double *high) {
     for (size_t k = 0; k < p->design->n; k++) {
-        double count = fmax(p->rarity * pm_heuristics.negligible_count, pm_heuristics.least_count);
-        double least = fmax(pm_heuristics.negligible_share * p->side_total[k], count);
+        double least =
+            fmax(pm_heuristics.negligible_share * p->side_total[k], pm_heuristics.negligible_count);
         if (high[k] - low[k] > least)
             return false;
     }
@@ -355,27 +358,15 @@ static void join_similar(struct pm_partition *p, size_t first) {
         p->n_segments = kept + 1;
 }
 
-/* What is rare, and how many reuses there are at each size, into TOTALS. */
-static void look_at(struct pm_partition *p, const struct pm_histogram *const *histograms,
-                    double *totals) {
-    p->n_segments = 0;
-    p->rarity = 1;
-    for (size_t k = 0; k < p->design->n; k++) {
-        if (histograms[k] && !pm_fit_without(PM_STEP_RARITY))
-            p->rarity = fmin(1, pm_heuristics.common_block / (double)histograms[k]->block_bytes);
-        totals[k] = pm_count_reuses(histograms[k]);
-    }
-}
-
 void pm_partition_cut_at_shares(struct pm_partition *p,
                                 const struct pm_histogram *const *histograms) {
     static const bool none_taken[PM_MOST_short_distance];
     double *start = p->cuts, *end = p->cuts + 2 * p->design->n;
-    look_at(p, histograms, end);
+    p->n_segments = 0;
     for (size_t k = 0; k < p->design->n; k++) {
         pm_reuses_fill(&p->reuses[k], histograms[k], none_taken);
         start[k] = 0;
-        p->side_total[k] = end[k];
+        p->side_total[k] = end[k] = pm_count_reuses(histograms[k]);
     }
     p->short_side = false;
     p->at_shares = true;
@@ -387,7 +378,7 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
     size_t n = p->design->n;
     bool taken[PM_MOST_short_distance];
     double *start = p->cuts, *middle = p->cuts + n, *end = p->cuts + 2 * n;
-    look_at(p, histograms, start);
+    p->n_segments = 0;
     take_constant_distances(p, histograms, taken);
     for (size_t k = 0; k < n; k++)
         pm_reuses_fill(&p->reuses[k], histograms[k], taken);

@@ -70,7 +70,6 @@ struct pm_partition {
     struct pm_histogram_segment segments[PM_PARTITION_MAX_SEGMENTS];
     size_t same_counts[PM_PARTITION_MAX_SEGMENTS]; /* the segment whose counts these are multiples
                                                       of */
-    double rarity;                                 /* 64 / block size, at most 1: see partition.c */
     struct pm_bin_model_arena bins;                /* of the models that are made with it */
     struct pm_histogram *sums;           /* of the histograms of joint groups, for each size */
     const struct pm_histogram **to_sums; /* pointers to these */

@@ -317,12 +317,6 @@ static void predict_histograms(const struct pm_structure *structure,
         predict_histogram(model, point, accesses, longest[same], colds[same], counts,
                           &profile->histograms[h].histogram, sum);
     }
-    for (size_t h = 1; h < profile->n_histograms; h++) {
-        struct pm_group_histogram *large = &profile->histograms[h], *small = large - 1;
-        if (!pm_fit_without(PM_STEP_INCLUSION) && large->group == small->group &&
-            large->histogram.block_bytes % small->histogram.block_bytes == 0)
-            pm_fit_bound_by_smaller(&large->histogram, &small->histogram);
-    }
     free(executed);
     free(colds);
     free(longest);

@@ -160,7 +160,7 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     if (sigma > 0)
         width *= sqrt(
             1 + (model->power > 0 ? power_leverage(target, model) : leverage(target, model, v)));
-    if (!(width <= log(pm_heuristics.longest_factor)))
+    if (!(width <= log(PM_LONGEST_FACTOR)))
         return (struct pm_fit_range){0, INFINITY};
     double factor = exp(width);
     return (struct pm_fit_range){v / factor, v * factor};
@@ -267,7 +267,7 @@ void pm_fit_intervals_free(struct pm_fit_intervals *intervals) {
 static void move_to_end(struct target *target, struct pm_model *model, bool high, double unknown) {
     double v = pm_model_value_at(model, &target->point);
     struct pm_fit_range range = range_at(target, model);
-    double end = high ? fmin(range.high, pm_heuristics.longest_factor * v) : range.low;
+    double end = high ? fmin(range.high, PM_LONGEST_FACTOR * v) : range.low;
     double factor = isnan(range.low) ? unknown : end / v;
     if (v > 0)
         pm_model_multiply(model, factor);
@@ -281,7 +281,7 @@ static void move_distance(struct target *target, struct pm_model *distance, bool
     if (constant && distance->n_terms)
         distance->coefficients[0] = fmax(v + (high ? 1 : -1), 0);
     else
-        move_to_end(target, distance, high, high ? pm_heuristics.longest_factor : 0);
+        move_to_end(target, distance, high, high ? PM_LONGEST_FACTOR : 0);
 }
 
 /* The short bins take the accesses that the others do not account for. */
@@ -317,7 +317,7 @@ static struct pm_profile *instantiate_moved(const struct pm_structure *structure
     moved.wholes = pm_alloc(set->n_wholes + 1, sizeof *moved.wholes);
     for (size_t i = 0; i < set->n_wholes; i++) {
         moved.wholes[i] = set->wholes[i];
-        move_to_end(&target, &moved.wholes[i].cold, high, high ? pm_heuristics.longest_factor : 0);
+        move_to_end(&target, &moved.wholes[i].cold, high, high ? PM_LONGEST_FACTOR : 0);
     }
     for (size_t h = 0; h < n_histograms; h++) {
         struct pm_histogram_model *histogram = &moved.histograms[h];
@@ -360,7 +360,7 @@ static struct pm_profile *end_of_models(const struct pm_structure *structure,
    misses. */
 static void add_left_out(const struct pm_model_set *set, struct pm_profile *profile) {
     double share = fmax(set->accesses_left_out, set->first_touches_left_out);
-    double most = 1 - 1 / pm_heuristics.longest_factor;
+    double most = 1 - 1 / PM_LONGEST_FACTOR;
     double factor = share > 0 ? 1 / (1 - fmin(share, most)) : 1;
     for (size_t i = 0; factor > 1 && i < profile->n_histograms; i++) {
         struct pm_histogram *histogram = &profile->histograms[i].histogram;

@@ -27,10 +27,9 @@ static void compare(const struct pm_profile *measured, const struct pm_profile *
     pm_misses_from_cells(in_cells, truth);
     pm_count_cells(predicted, block_bytes, in_cells);
     pm_misses_from_cells(in_cells, models);
-    size_t cell = pm_cell_of((double)pm_heuristics.spread_smallest);
+    size_t cell = pm_cell_of((double)PM_SPREAD_SMALLEST);
     for (; cell < PM_MAX_CELLS; cell += PM_CELLS_PER_OCTAVE) {
-        double ratio = fmax(models[cell], pm_heuristics.least_misses) /
-                       fmax(truth[cell], pm_heuristics.least_misses);
+        double ratio = fmax(models[cell], PM_LEAST_MISSES) / fmax(truth[cell], PM_LEAST_MISSES);
         mean->sum += fabs(log(ratio));
         mean->n++;
         if (truth[cell] <= truth[PM_MAX_CELLS])

@@ -6,9 +6,13 @@
 #include "core/histogram.h"
 #include "fit/fit.h"
 
-/* Shortens the predicted distances of LARGE to what SMALL, of the same group in blocks of which
-   LARGE's consist, allows; see inclusion.c. */
-void pm_fit_bound_by_smaller(struct pm_histogram *large, const struct pm_histogram *small);
+/* An interval that reaches further has no bounds. */
+#define PM_LONGEST_FACTOR 1e9
+/* Of a program: fewer are none. */
+#define PM_LEAST_MISSES 0.5
+/* Blocks: what smaller caches miss bounds the intervals of no larger one, because those are
+ * calibrated from here on. */
+enum { PM_SPREAD_SMALLEST = 64 };
 
 /* Sorts N bins by distance, joins those at one distance, and moves the ends of neighbours that
    overlap to a place between their means; returns how many are left. */
@@ -26,12 +30,6 @@ double pm_fit_quantile(double level, double freedom);
 /* Fills the misfits of SET, which was made of the N PROFILES; see misfit.c. */
 void pm_fit_misfits(const struct pm_structure *structure, const struct pm_profile *const *profiles,
                     size_t n, struct pm_model_set *set);
-
-/* FEWER[cell], of PM_MAX_CELLS + 1: by how much the misses in blocks of BLOCK_BYTES of random
-   accesses of PROFILE, which SET predicts at its parameters, may be fewer in a cache of
-   pm_cell_begin (cell) blocks, because few such blocks were measured; see scattered.c. */
-void pm_fit_scattered(const struct pm_structure *structure, const struct pm_model_set *set,
-                      const struct pm_profile *profile, uint64_t block_bytes, double *fewer);
 
 /* Moves the accesses of PROFILE, which SET predicts at its parameters, to an end of the intervals
    of the program's misses; see spread.c.  SET has tried to hold out sizes. */

@@ -48,8 +48,8 @@ static void find_disagreement(struct pm_profile *const *others, size_t n_others,
         pm_count_cells(others[k], block_bytes, in_cells);
         pm_misses_from_cells(in_cells, theirs);
         for (size_t cell = 0; cell <= MAX_CELLS; cell++) {
-            double ratio = fmax(theirs[cell], pm_heuristics.least_misses) /
-                           fmax(misses[cell], pm_heuristics.least_misses);
+            double ratio =
+                fmax(theirs[cell], PM_LEAST_MISSES) / fmax(misses[cell], PM_LEAST_MISSES);
             disagreement[cell] = fmax(disagreement[cell], fabs(log(ratio)));
         }
     }
@@ -72,7 +72,7 @@ static double width_of(double disagreement, double nearby, double noise, double 
     double width = nearby > pm_heuristics.structural
                        ? pm_heuristics.structural_factor * nearby
                        : hypot(pm_heuristics.disagreement * disagreement, noise);
-    return fmin(width * quantile, log(pm_heuristics.longest_factor));
+    return fmin(width * quantile, log(PM_LONGEST_FACTOR));
 }
 
 static double largest_near(const double *disagreement, size_t cell) {
@@ -98,7 +98,7 @@ static void move_misses(const double *disagreement, double noise, double quantil
             width_of(disagreement[cell], largest_near(disagreement, cell), noise, quantile);
         end[cell] = fmin(misses[cell] * exp(high ? width : -width), end[0]);
     }
-    size_t smallest = pm_cell_of((double)pm_heuristics.spread_smallest);
+    size_t smallest = pm_cell_of((double)PM_SPREAD_SMALLEST);
     for (size_t cell = smallest; cell < MAX_CELLS && high; cell++)
         end[cell + 1] = fmin(end[cell + 1], end[cell]);
     for (size_t cell = MAX_CELLS; cell > smallest && !high; cell--)
@@ -242,7 +242,6 @@ static void move_histogram(const struct moves *moves, struct pm_histogram *histo
 
 /* What the intervals of all block sizes come from. */
 struct spread {
-    const struct pm_structure *structure;
     const struct pm_model_set *set;
     struct pm_profile *others[PM_MOST_HELD_OUT]; /* by the sets without the largest sizes */
     size_t n_others;
@@ -254,18 +253,13 @@ struct spread {
 static void spread_blocks(const struct spread *s, uint64_t block_bytes,
                           struct pm_profile *profile) {
     double before[MAX_CELLS + 1], after[MAX_CELLS + 1], misses[MAX_CELLS + 1];
-    double disagreement[MAX_CELLS + 1], fewer[MAX_CELLS + 1];
+    double disagreement[MAX_CELLS + 1];
     struct moves moves;
     pm_count_cells(profile, block_bytes, before);
     pm_misses_from_cells(before, misses);
     find_disagreement(s->others, s->n_others, block_bytes, misses, disagreement);
     for (size_t cell = 0; cell <= MAX_CELLS && s->n_others == 0; cell++)
         disagreement[cell] = s->unknown;
-    if (!s->high) {
-        pm_fit_scattered(s->structure, s->set, profile, block_bytes, fewer);
-        for (size_t cell = 0; cell <= MAX_CELLS; cell++)
-            misses[cell] = fmax(misses[cell] - fewer[cell], misses[MAX_CELLS]);
-    }
     move_misses(disagreement, noise_of(s->set, block_bytes), s->quantile, s->high, misses);
     for (size_t cell = 0; cell < MAX_CELLS; cell++)
         after[cell] = misses[cell] - misses[cell + 1];
@@ -278,8 +272,7 @@ static void spread_blocks(const struct spread *s, uint64_t block_bytes,
 
 void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_set *set,
                    double level, bool high, struct pm_profile *profile) {
-    struct spread s = {.structure = structure,
-                       .set = set,
+    struct spread s = {.set = set,
                        .unknown = fmax(log(profile->extrapolation), pm_heuristics.structural),
                        .high = high};
     struct pm_error ignored = {0};

@@ -14,6 +14,14 @@
 
 #include "core/base/base.h"
 
+/* Score of a function of --search against the design's own from which it is taken: of some fifty
+ * that are tried one fits by chance. */
+static const double search_gain = 0.25;
+/* Powers beside a function that --search tries. */
+enum { search_degree = 3 };
+/* And powers of the logarithm in it. */
+enum { search_logs = 2 };
+
 enum { DEGREE = PM_FIT_POLYNOMIALS - 1 };
 
 #define DEPENDENT 1e-13 /* of a column, what is left of it beside those before it */
@@ -281,7 +289,7 @@ enum { N_EXPONENTS = sizeof exponents / sizeof *exponents };
 static size_t search_functions(const char *name, char **texts) {
     size_t n = 0;
     for (size_t e = 0; e < N_EXPONENTS; e++)
-        for (size_t logs = 0; logs <= pm_heuristics.search_logs; logs++) {
+        for (size_t logs = 0; logs <= search_logs; logs++) {
             bool whole = exponents[e].below == 1;
             if (whole && logs == 0)
                 continue; /* among the polynomials */
@@ -307,15 +315,15 @@ bool pm_design_add_search(struct pm_function_list *all, struct pm_design *design
     size_t n = search_functions(path->parameter, NULL);
     char **texts = pm_alloc(n, sizeof *texts);
     search_functions(path->parameter, texts);
-    size_t degree = pm_heuristics.search_degree < DEGREE ? pm_heuristics.search_degree : DEGREE;
+    size_t degree = (size_t)search_degree < DEGREE ? search_degree : DEGREE;
     bool ok = true;
     for (size_t i = 0; ok && i < n; i++) {
         const char *functions[PM_MODEL_MAX_TERMS];
         for (size_t k = 0; k <= degree; k++)
             functions[k] = all->texts[k];
         functions[degree + 1] = texts[i];
-        ok = add_alternative(design, new_design(all, degree + 2, functions, path, err),
-                             pm_heuristics.search_gain);
+        ok =
+            add_alternative(design, new_design(all, degree + 2, functions, path, err), search_gain);
     }
     for (size_t i = 0; i < n; i++)
         free(texts[i]);

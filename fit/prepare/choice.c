@@ -11,6 +11,16 @@
 
 #include "core/base/base.h"
 
+/* Of a quantity: runs that differ by less are alike; a block more or less is touched where
+ * addresses lie otherwise. */
+static const double alike = 0.01;
+/* Edges, the largest first, that judge parameters: nearly all counts. */
+enum { sampled_edges = 64 };
+/* Histograms, likewise. */
+enum { sampled_histograms = 32 };
+/* Of an array, where a block more or less is touched. */
+enum { block_ends = 2 };
+
 struct pm_fit_sample {
     const struct pm_profile *const *profiles;
     size_t n;
@@ -49,8 +59,7 @@ static void add_edges(struct pm_fit_sample *sample) {
             ranked[e].weight += sample->profiles[k]->edge_counts[e];
     }
     PM_SORT(ranked, n_edges, heaviest_first);
-    while (n_kept < n_edges && n_kept < (size_t)pm_heuristics.sampled_edges &&
-           ranked[n_kept].weight > 0)
+    while (n_kept < n_edges && n_kept < (size_t)sampled_edges && ranked[n_kept].weight > 0)
         total += ranked[n_kept++].weight;
     for (size_t i = 0; i < n_kept; i++) {
         for (size_t k = 0; k < sample->n; k++)
@@ -90,8 +99,7 @@ static void add_histograms(struct pm_fit_sample *sample) {
     for (size_t h = 0; h < n; h++)
         ranked[h] = (struct ranked){h, pm_histogram_accesses(&largest->histograms[h].histogram)};
     PM_SORT(ranked, n, heaviest_first);
-    while (n_kept < n && n_kept < (size_t)pm_heuristics.sampled_histograms &&
-           ranked[n_kept].weight > 0)
+    while (n_kept < n && n_kept < (size_t)sampled_histograms && ranked[n_kept].weight > 0)
         total += ranked[n_kept++].weight;
     for (size_t i = 0; i < n_kept; i++)
         for (int quantity = 0; quantity < QUANTITIES; quantity++) {
@@ -193,10 +201,10 @@ static bool are_alike(const struct pm_fit_sample *sample, size_t i, size_t j) {
         size_t quantity = (s - sample->n_edge_series) % QUANTITIES;
         double left = value(sample, s, i), right = value(sample, s, j), blocks = 0;
         if (quantity == COLD)
-            blocks = (double)pm_heuristics.block_ends;
+            blocks = (double)block_ends;
         if (quantity == DISTANCES)
-            blocks = (double)pm_heuristics.block_ends * value(sample, s - DISTANCES + ACCESSES, i);
-        if (fabs(left - right) > pm_heuristics.alike * fmax(left, right) + blocks)
+            blocks = (double)block_ends * value(sample, s - DISTANCES + ACCESSES, i);
+        if (fabs(left - right) > alike * fmax(left, right) + blocks)
             return false;
     }
     return true;

@@ -27,6 +27,19 @@
 #include "core/base/base.h"
 #include "fit/algebra/algebra.h"
 
+/* Relative difference by which a size diverges. */
+static const double divergent_least = 0.05;
+/* Share of the touches, by the groups that can be judged. */
+static const double divergent_many = 0.25;
+/* Error with the size against that without it. */
+static const double divergent_gain = 3.0;
+/* Counts below are judged at no size: single accesses matter. */
+static const double divergent_count = 200;
+/* Sizes from which on one of them can be told to diverge. */
+enum { divergent_sizes = 6 };
+/* Groups that have to agree on it. */
+enum { divergent_groups = 2 };
+
 enum { N_SERIES = 3 };
 
 /* A group in blocks of one size. */
@@ -67,7 +80,7 @@ static bool take_series(const struct search *search, const struct unit *unit, in
             which == 2 ? pm_histogram_always_missing(histogram) : pm_histogram_accesses(histogram);
         if (which == 1 && histogram->n_bins && histogram->bins[0].high < 1)
             y[k] -= pm_bin_accesses(&histogram->bins[0]);
-        if (!(y[k] >= pm_heuristics.divergent_count))
+        if (!(y[k] >= divergent_count))
             return false;
     }
     return true;
@@ -105,8 +118,7 @@ static void find_outlying(struct search *search) {
                     continue;
                 for (size_t k = 0; which == 0 && k < n; k++)
                     search->units[u].touches += y[k];
-                if (!pm_robust_outliers(search->robust, y, pm_heuristics.divergent_least, y + n,
-                                        outlying))
+                if (!pm_robust_outliers(search->robust, y, divergent_least, y + n, outlying))
                     continue;
                 for (size_t k = 0; k < n; k++)
                     search->outlying[u * n + k] |= outlying[k];
@@ -149,7 +161,7 @@ static struct pm_divergent_size most_votes(const struct search *search, size_t k
             if (search->units[last].block_bytes != search->units[first].block_bytes)
                 break;
         struct pm_divergent_size votes = count_votes(search, first, last, k);
-        if (votes.n_groups >= pm_heuristics.divergent_groups && votes.share > most.share)
+        if (votes.n_groups >= divergent_groups && votes.share > most.share)
             most = votes;
     }
     return most;
@@ -190,7 +202,7 @@ static size_t choose_candidates(struct search *search, bool again) {
         for (size_t k = 1; k < n; k++)
             if (share[k] > share[best])
                 best = k;
-        if (share[best] < pm_heuristics.divergent_many)
+        if (share[best] < divergent_many)
             break;
         search->candidate[best] = true;
         share[best] = 0;
@@ -211,15 +223,14 @@ static void confirm_series(const struct search *search, struct pm_series_workspa
     pm_series_fit(workspace, y, PM_SERIES_COUNT, &with);
     pm_series_fit(workspace, kept, PM_SERIES_COUNT, &without);
     double error = without.leave_one_out_error;
-    if (!(pm_heuristics.divergent_gain * error <
-          with.leave_one_out_error)) /* nor where one is unknown */
+    if (!(divergent_gain * error < with.leave_one_out_error)) /* nor where one is unknown */
         return;
     for (size_t k = 0; k < search->n; k++) {
         if (!search->candidate[k])
             continue;
         double predicted = pm_model_value(&without, search->functions + k * search->basis->n);
         double off = predicted > 0 ? fabs(y[k] / predicted - 1) : INFINITY;
-        if (off > fmax(pm_heuristics.divergent_least, pm_heuristics.divergent_gain * error)) {
+        if (off > fmax(divergent_least, divergent_gain * error)) {
             confirmed[k] = true;
             difference[k] = fmax(difference[k], off);
         }
@@ -331,7 +342,7 @@ size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n,
                              struct pm_fit_statistics *statistics) {
     struct search search = {.n = n, .parameter = parameter};
     memset(diverges, 0, n * sizeof *diverges);
-    if (n < pm_heuristics.divergent_sizes || pm_fit_without(PM_STEP_DIVERGENT_SIZES))
+    if (n < divergent_sizes || pm_fit_without(PM_STEP_DIVERGENT_SIZES))
         return 0;
     search.n_threads = n_threads ? n_threads : (unsigned)omp_get_max_threads();
     size_t n_divergent = prepare(&search, profiles) ? find(&search) : 0;

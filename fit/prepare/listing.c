@@ -181,18 +181,14 @@ static size_t bins_together(const struct pm_joint_groups *joint, size_t n_sizes)
     return most;
 }
 
-/* Adds the groups that FAMILY (owned, then freed) has together. */
-static void join(struct pm_listing *listing, const struct pm_structure *structure,
-                 const struct pm_fit_bases *bases, struct pm_model_set *set, uint32_t *family,
-                 bool are_pieces) {
-    struct place *places = sorted_places(structure, bases, set, family);
+void pm_listing_join(struct pm_listing *listing, const struct pm_structure *structure,
+                     const struct pm_fit_bases *bases, struct pm_model_set *set) {
+    uint32_t *scopes = pm_joint_scopes(structure);
+    struct place *places = sorted_places(structure, bases, set, scopes);
     for (size_t i = 0, length; i < listing->n; i += length) {
         length = run_length(places, listing->n, i);
-        if (length < 2 && are_pieces)
-            continue;
         struct pm_joint_groups *joint = PM_PUSH(listing, joint);
         *joint = (struct pm_joint_groups){
-            .are_pieces = are_pieces,
             .n = length,
             .members = pm_alloc(length, sizeof *joint->members),
         };
@@ -207,14 +203,7 @@ static void join(struct pm_listing *listing, const struct pm_structure *structur
         listing->most_bins = bins > listing->most_bins ? bins : listing->most_bins;
     }
     free(places);
-    free(family);
-}
-
-void pm_listing_join(struct pm_listing *listing, const struct pm_structure *structure,
-                     const struct pm_fit_bases *bases, struct pm_model_set *set) {
-    join(listing, structure, bases, set, pm_joint_pieces(structure), true);
-    listing->n_pieces = listing->n_joint;
-    join(listing, structure, bases, set, pm_joint_scopes(structure), false);
+    free(scopes);
 }
 
 void pm_listing_free(struct pm_listing *listing) {

@@ -17,6 +17,11 @@
 
 #include "core/base/base.h"
 
+/* Ratio of errors: parameters in which they are nearer are as good. */
+static const double equally_good = 1.1;
+/* A parameter that is a polynomial of others has no more. */
+enum { formula_terms = 3 };
+
 static double value_of(const struct pm_profile *profile, const char *name) {
     double value = NAN;
     pm_parameters_get(&profile->parameters, name, &value);
@@ -126,7 +131,7 @@ static void set_fate(const struct choosing *choosing, const char *name, enum pm_
 }
 
 /* Is A clearly below B? */
-static bool is_less(double a, double b) { return a * pm_heuristics.equally_good + 1e-6 < b; }
+static bool is_less(double a, double b) { return a * equally_good + 1e-6 < b; }
 
 /* ---- one ------------------------------------------------------------------------------------- */
 
@@ -278,7 +283,7 @@ static bool is_polynomial(const struct pm_profile *const *profiles, size_t n,
     pm_design_free(design);
     free(points);
     free(sorted);
-    return model.exact && model.n_terms <= pm_heuristics.formula_terms;
+    return model.exact && model.n_terms <= formula_terms;
 }
 
 /* True if parameter AT of the N_NAMES is a function of the others; one that was given as a formula

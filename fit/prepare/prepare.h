@@ -89,7 +89,6 @@ struct pm_listing {
     const struct pm_histogram *
         *histograms; /* [item · n_sizes + size], NULL: never accessed; owned */
     PM_ARRAY(struct pm_joint_groups, joint); /* owned, as the members are */
-    size_t n_pieces;  /* the first of them, of which each group is in one at most; nests follow */
     size_t most_bins; /* of an item or of joint groups together, at one size */
 };
 
@@ -99,8 +98,7 @@ void pm_listing_make(struct pm_listing *listing, const struct pm_profile *const 
                      size_t n_profiles, struct pm_model_set *set);
 
 /* Lists the groups that may be modelled jointly: histograms of one block size whose groups belong
-   together (pm_joint_pieces, pm_joint_scopes) and whose models have one design.  Of nests those
-   with a single group are there, too. */
+   together (pm_joint_scopes) and whose models have one design; those with a single group, too. */
 void pm_listing_join(struct pm_listing *listing, const struct pm_structure *structure,
                      const struct pm_fit_bases *bases, struct pm_model_set *set);
 

@@ -10,7 +10,7 @@
    are the sizes at which all, half and any of the bin's reuses still hit.  How many they are says
    the profile at the scanned size below p (1), where the bin stands at its distance: there the
    counts are those that misses are made of, scaled to the group's accesses.  A bin that is not
-   found there (moved by the distances of smaller blocks, predict/inclusion.c) is left out.
+   found there (held back by the longest distance that there is) is left out.
 
    Bins at one p (1), within a tenth from one to the next, are one cluster: its sizes are quantiles,
    by accesses, of the bins'. */
@@ -21,10 +21,21 @@
 
 #include "fit/private.h"
 
+/* Of sizes: neighbours up to it are one cluster of layer conditions. */
+static const double cluster_ratio = 1.1;
+/* Of the least share told: bins that together have less are not looked at. */
+static const double cluster_noise = 0.2;
+/* Of a distance: where a bin of a profile is the one of a model. */
+static const double cluster_near = 0.01;
+/* Of a cluster's accesses: what "nearly all" leaves out. */
+static const double cluster_nearly = 0.05;
+/* At which layer conditions are looked for. */
+enum { scanned_sizes = 65 };
+
 struct search {
     const struct pm_query_surface *surface;
     const struct pm_model_set *models;
-    uint64_t indices[PM_MOST_scanned_sizes];
+    uint64_t indices[scanned_sizes];
     size_t n_indices;
     double *basis;   /* at the indices, models->basis->n values each; owned */
     double *between; /* one more; owned */
@@ -40,8 +51,7 @@ static bool basis_at(const struct search *search, uint64_t index, double *values
 
 static bool set_up(struct search *search, struct pm_error *err) {
     size_t n = search->models->basis->n;
-    search->n_indices =
-        pm_query_scan(&search->surface->range, pm_heuristics.scanned_sizes, search->indices);
+    search->n_indices = pm_query_scan(&search->surface->range, scanned_sizes, search->indices);
     search->basis = pm_alloc(search->n_indices * n + 1, sizeof *search->basis);
     search->between = pm_alloc(n + 1, sizeof *search->between);
     bool ok = true;
@@ -163,7 +173,7 @@ static size_t find_bin(const struct pm_histogram *histogram, double distance) {
         (at > 0 && distance - histogram->bins[at - 1].mean < histogram->bins[at].mean - distance))
         at -= at > 0;
     bool near = at < histogram->n_bins &&
-                fabs(histogram->bins[at].mean - distance) <= pm_heuristics.cluster_near * distance;
+                fabs(histogram->bins[at].mean - distance) <= cluster_near * distance;
     return near ? at : histogram->n_bins;
 }
 
@@ -252,10 +262,8 @@ static void add_cluster(struct pm_query_fits *fits, struct entry *entries, size_
     step->share = share;
     step->histogram = heaviest->histogram;
     step->bin = heaviest->bin;
-    step->all_hit =
-        quantile(entries, n, share, pm_heuristics.cluster_nearly, compare_all_hit)->all_hit;
-    step->some_hit =
-        quantile(entries, n, share, 1 - pm_heuristics.cluster_nearly, compare_some_hit)->some_hit;
+    step->all_hit = quantile(entries, n, share, cluster_nearly, compare_all_hit)->all_hit;
+    step->some_hit = quantile(entries, n, share, 1 - cluster_nearly, compare_some_hit)->some_hit;
     step->half_hit = quantile(entries, n, share, 0.5, compare_half_hit)->half_hit;
 }
 
@@ -266,13 +274,13 @@ static void make_clusters(struct pm_query_fits *fits, struct entries *all, doubl
     qsort(entries, all->n_entries, sizeof *entries, compare_share);
     size_t noise = 0;
     for (double sum = entries[0].share;
-         noise + 1 < all->n_entries && sum < pm_heuristics.cluster_noise * least_share;)
+         noise + 1 < all->n_entries && sum < cluster_noise * least_share;)
         sum += entries[++noise].share;
     entries += noise;
     size_t n = all->n_entries - noise, first = 0;
     qsort(entries, n, sizeof *entries, compare_half_hit);
     for (size_t i = 1; i <= n; i++)
-        if (i == n || entries[i].half_hit > pm_heuristics.cluster_ratio * entries[i - 1].half_hit) {
+        if (i == n || entries[i].half_hit > cluster_ratio * entries[i - 1].half_hit) {
             add_cluster(fits, entries + first, i - first, least_share);
             first = i;
         }

@@ -15,6 +15,12 @@
 
 #include "core/base/base.h"
 
+/* Of x, in central differences: exact to about 1e-8. */
+static const double slope_step = 1e-4;
+/* Of a function's change between points of the grid, not explained by its slopes: then it has
+ * steps. */
+static const double unexplained_steps = 0.5;
+
 enum { MAX_FUNCTIONS = PM_MODEL_MAX_TERMS };
 
 /* ---- the line of sizes ----------------------------------------------------------------------- */
@@ -124,14 +130,14 @@ static bool fill_point(struct pm_axis *axis, const struct pm_basis *basis,
                        const struct pm_path *path, size_t j, struct pm_error *err) {
     double x = axis->grid[j], at[MAX_FUNCTIONS], before[MAX_FUNCTIONS], after[MAX_FUNCTIONS];
     if (!evaluate_at(basis, path, x, at, err) ||
-        !evaluate_at(basis, path, x * (1 + pm_heuristics.slope_step), after, err))
+        !evaluate_at(basis, path, x * (1 + slope_step), after, err))
         return false;
-    double span = 2 * pm_heuristics.slope_step;
-    if (!evaluate_at(basis, path, x * (1 - pm_heuristics.slope_step), before, j ? err : NULL)) {
+    double span = 2 * slope_step;
+    if (!evaluate_at(basis, path, x * (1 - slope_step), before, j ? err : NULL)) {
         if (j)
             return false;
         memcpy(before, at, sizeof before);
-        span = pm_heuristics.slope_step;
+        span = slope_step;
     }
     for (size_t i = 0; i < axis->n_functions; i++) {
         size_t f = axis->number[i];
@@ -148,9 +154,8 @@ static bool has_steps(const struct pm_axis *axis, size_t i) {
         double change = value[j + 1] - value[j];
         double width = log(axis->grid[j + 1] / axis->grid[j]);
         double explained = 0.5 * width * (slope[j] + slope[j + 1]);
-        if (fabs(explained - change) >
-                pm_heuristics.unexplained_steps * fmax(fabs(change), fabs(explained)) &&
-            fabs(explained - change) > pm_heuristics.shape_tolerance)
+        if (fabs(explained - change) > unexplained_steps * fmax(fabs(change), fabs(explained)) &&
+            fabs(explained - change) > PM_SHAPE_TOLERANCE)
             return true;
     }
     return false;

@@ -13,6 +13,11 @@
 #include "core/base/base.h"
 #include "fit/series/private.h"
 
+/* Powers in all of a product of several functions, at most. */
+static const double product_power = 6.5;
+/* The largest ratio of two parameters, and rounding. */
+static const double just_above = 1.001;
+
 enum { MAX_AXES = PM_FIT_MAX_AXES };
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -40,7 +45,7 @@ static bool make_function(const struct pm_design *d, size_t code, struct pm_func
         function->power += axis->power[f];
         n_factors += f != 0;
     }
-    return n_factors < 2 || function->power <= pm_heuristics.product_power;
+    return n_factors < 2 || function->power <= product_power;
 }
 
 struct sized {
@@ -183,7 +188,7 @@ static double most_ratio(const struct pm_design *d, size_t p, size_t q) {
             return INFINITY;
         most = fmax(most, pm_design_at(d, k, p) / pm_design_at(d, k, q));
     }
-    return most * pm_heuristics.admissible;
+    return most * just_above;
 }
 
 static void make_places(struct pm_design *d) {

@@ -14,6 +14,9 @@
 
 #include "fit/series/private.h"
 
+/* Relative difference of coefficients that are the same fit. */
+static const double same_coefficients = 1e-5;
+
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 /* All denominators divide one of these; the first is the largest. */
@@ -139,20 +142,19 @@ bool pm_candidate_refine(struct pm_series_workspace *w, const struct pm_candidat
     struct pm_candidate free = *c;
     for (size_t j = 0; j < c->n_terms; j++)
         coefficients[j] = c->coefficients[j] / w->design->basis[c->terms[j]].scale;
-    if (c->residual > pm_heuristics.explained || !pm_candidate_solve(w, &free))
+    if (c->residual > PM_EXPLAINED || !pm_candidate_solve(w, &free))
         return false;
     for (size_t j = 0; j < c->n_terms; j++)
         exact[j] = free.coefficients[j];
     fill_functions(w, c);
-    for (size_t i = 0; i < pm_heuristics.refinements; i++)
+    for (size_t i = 0; i < PM_REFINEMENTS; i++)
         pm_exact_improve(&w->solved, w->n, c->n_terms, w->exact_values, w->y, w->weight, exact);
     for (size_t j = 0; j < c->n_terms; j++) {
         double scale = w->design->basis[c->terms[j]].scale;
         exact[j] /= scale;
         for (size_t i = 0; i < w->n; i++)
             w->exact_values[j * w->n + i] *= scale;
-        if (!(fabsl(exact[j] - coefficients[j]) <=
-              pm_heuristics.same_coefficients * fabs(coefficients[j])))
+        if (!(fabsl(exact[j] - coefficients[j]) <= same_coefficients * fabs(coefficients[j])))
             return false;
     }
     bool whole = false,

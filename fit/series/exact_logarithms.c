@@ -50,7 +50,7 @@ static bool fits(const struct candidate *c, size_t n, const double *x, const dou
         }
     }
     bool whole, found = pm_orthonormalise(&problem, c->n);
-    for (size_t i = 0; found && i <= pm_heuristics.refinements; i++)
+    for (size_t i = 0; found && i <= PM_REFINEMENTS; i++)
         pm_exact_improve(&problem, n, c->n, values, y, weight, exact);
     found = found && pm_exact_round(n, c->n, values, y, log2(N_CANDIDATES), exact, &whole);
     if (found)
@@ -63,7 +63,7 @@ static bool fits(const struct candidate *c, size_t n, const double *x, const dou
 }
 
 bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_model *model) {
-    if (pm_fit_without(PM_STEP_EXACT_LOGARITHMS))
+    if (pm_fit_without(PM_STEP_EXACT))
         return false;
     for (size_t i = 0; i < n; i++)
         if (!pm_is_power_of_two(x[i]) || !pm_is_whole(y[i]))

@@ -21,6 +21,9 @@
 #include "core/base/base.h"
 #include "fit/series/private.h"
 
+/* A count with a remainder has so many values that are not zero. */
+static const double remainder_values = 3.0;
+
 enum { MOST_TERMS = PM_REMAINDER_STEPPED + PM_REMAINDER_SMOOTH };
 
 static const int widths[] = {2, 4, 8, 16, 32};
@@ -82,7 +85,7 @@ static bool fits(const struct trial *t, size_t c, long double *exact) {
         }
     if (!pm_orthonormalise(&problem, n_terms))
         return false;
-    for (size_t i = 0; i <= pm_heuristics.refinements; i++)
+    for (size_t i = 0; i <= PM_REFINEMENTS; i++)
         pm_exact_improve(&problem, t->n, n_terms, t->values, t->y, weight, exact);
     bool whole;
     return pm_exact_round(t->n, n_terms, t->values, t->y, t->bits_of_choice, exact, &whole);
@@ -157,14 +160,14 @@ bool pm_fit_remainders(size_t n, const double *x, const double *y,
                        const struct pm_remainder_model *known, size_t n_known,
                        struct pm_remainder_model *model) {
     size_t n_values = 0, stride = pm_vector_padded(n);
-    if (pm_fit_without(PM_STEP_EXACT_REMAINDERS))
+    if (pm_fit_without(PM_STEP_EXACT))
         return false;
     for (size_t i = 0; i < n; i++) {
         if (!pm_is_whole(x[i]) || !pm_is_whole(y[i]))
             return false;
         n_values += y[i] != 0;
     }
-    if (n_values < pm_heuristics.remainder_values)
+    if (n_values < remainder_values)
         return false;
     struct trial t = {.n = n, .x = x, .y = y, .stride = stride};
     t.steps = pm_alloc(n, sizeof *t.steps);

@@ -11,6 +11,13 @@
 
 #include "fit/series/private.h"
 
+/* Of the lines may be too short for the terms. */
+static const double short_lines = 0.5;
+/* Functions of one axis that its models may have. */
+enum { line_terms = 5 };
+/* Lines long enough for the terms. */
+enum { least_lines = 3 };
+
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MAX_AXES = PM_FIT_MAX_AXES };
 
 /* What one call works on: values at the places of the projection on AXES. */
@@ -104,7 +111,7 @@ static size_t most_functions(const struct hierarchy *n, size_t axis) {
     size_t levels = n->w->at->n_levels[axis];
     size_t most =
         levels < pm_heuristics.enough_sizes && !n->for_exact ? pm_heuristics.few_terms : levels - 1;
-    return most < pm_heuristics.line_terms ? most : pm_heuristics.line_terms;
+    return most < line_terms ? most : line_terms;
 }
 
 /* The common terms of all lines along AXIS, 0 if none is of use. */
@@ -127,9 +134,8 @@ static unsigned common_terms(const struct hierarchy *n, const struct layer *laye
             n_points += fit.n;
             squares += fit.squares;
         }
-        if (n_fitted == 0 ||
-            (n_lines > 1 && (n_fitted < pm_heuristics.least_lines ||
-                             (double)n_fitted < pm_heuristics.short_lines * (double)n_lines)))
+        if (n_fitted == 0 || (n_lines > 1 && (n_fitted < least_lines ||
+                                              (double)n_fitted < short_lines * (double)n_lines)))
             continue;
         double score = fmax(sqrt(squares / (double)n_points), pm_heuristics.rounding) *
                        (1 + pm_heuristics.term_penalty * (double)k);

@@ -11,6 +11,9 @@
 
 #include "fit/series/private.h"
 
+/* Of the diagonal: keeps the program of --partition sigmetrics convex. */
+static const double ridge = 1e-11;
+
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 /* Values below LEAST count as this in the denominator of a relative error. */
@@ -34,7 +37,7 @@ static bool solve(const struct pm_design *design, const double *y, double least,
         }
     }
     for (size_t i = 0; i < n; i++) {
-        h[i * n + i] += pm_heuristics.ridge * h[i * n + i] + DBL_MIN;
+        h[i * n + i] += ridge * h[i * n + i] + DBL_MIN;
         a[i * n + i] = 1;
     }
     return pm_qp_solve(n, h, g, n, a, b, coefficients, NULL) == PM_QP_SOLVED;

@@ -9,6 +9,20 @@
 #include "fit/algebra/algebra.h"
 #include "fit/series/series.h"
 
+/* Relative errors below this are all alike. */
+#define PM_LEAST_ERROR 1e-10
+/* Relative error up to which a fit explains its data: rounding of a badly conditioned solution. */
+#define PM_EXPLAINED 1e-8
+/* Of the value: violations of a shape by less are rounding. */
+#define PM_SHAPE_TOLERANCE 1e-6
+/* Subsets of a basis that are tried: all of ten functions; of products, pairs where there are no
+ * more. */
+enum { PM_MOST_SUBSETS = 1023 };
+/* Sets of products, the best that are solved, that are tried in shape. */
+enum { PM_KEPT_SETS = 32 };
+/* Of a solution before it is rounded to fractions. */
+enum { PM_REFINEMENTS = 3 };
+
 /* ---- the design ------------------------------------------------------------------------------ */
 
 enum { PM_SHAPE_VALUE, PM_SHAPE_SLOPE, PM_SHAPE_CURVATURE, PM_SHAPE_ROWS };
@@ -195,8 +209,8 @@ PM_VECTOR_INLINE double pm_growth_penalty(const struct pm_series_workspace *w, s
 
 /* The score of an error by itself: a price for each term, and for a STEEP one. */
 PM_VECTOR_INLINE double pm_score(double emphasised, size_t n_terms, bool steep) {
-    double score = pm_larger(emphasised, pm_heuristics.least_error) *
-                   (1 + pm_heuristics.term_penalty * (double)n_terms);
+    double score =
+        pm_larger(emphasised, PM_LEAST_ERROR) * (1 + pm_heuristics.term_penalty * (double)n_terms);
     return steep ? score * pm_heuristics.high_power_penalty : score;
 }
 

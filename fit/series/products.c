@@ -7,6 +7,10 @@
 #include "core/base/base.h"
 #include "fit/series/private.h"
 
+/* Of the product of two parameters, what is left of it beside them: less is rounding, and the runs
+ * do not tell. */
+static const double told_apart = 1e-6;
+
 enum { MAX_FUNCTIONS = PM_MODEL_MAX_TERMS, DEGREE = PM_FIT_POLYNOMIALS - 1, N_LOGS = 3 };
 
 int pm_design_compare(const double *a, const double *b, size_t n_axes) {
@@ -181,7 +185,7 @@ static bool determines_product(const struct pm_design *d, size_t p, size_t q) {
     }
     bool independent = pm_orthonormalise(&fit, 4);
     free(fit.columns);
-    return independent && fit.triangle[3][3] > pm_heuristics.told_apart;
+    return independent && fit.triangle[3][3] > told_apart;
 }
 
 static bool check_design(const struct pm_design *d, struct pm_error *err) {

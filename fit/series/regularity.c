@@ -14,6 +14,11 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* Relative difference from the neighbours' line of a series that is smooth. */
+static const double regular = 0.05;
+/* Of that difference, what a period leaves. */
+static const double periodic = 0.25;
+
 /* Adds what Y[B] differs from the line through A and C. */
 static void add_difference(const double *x, const double *y, size_t a, size_t b, size_t c,
                            double *sum, size_t *n) {
@@ -49,12 +54,12 @@ static double difference_within(size_t n, const double *x, const double *y, unsi
 enum pm_regularity pm_fit_regularity(size_t n, const double *x, const double *y, unsigned *period) {
     static const unsigned periods[] = {PM_FIT_PERIODS};
     double all = difference_within(n, x, y, 0);
-    if (pm_fit_without(PM_STEP_REGULARITY) || isnan(all))
+    if (isnan(all))
         return PM_REGULARITY_UNKNOWN;
-    if (all < pm_heuristics.regular)
+    if (all < regular)
         return PM_REGULARITY_SMOOTH;
     for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++)
-        if (difference_within(n, x, y, periods[i]) < pm_heuristics.periodic * all) {
+        if (difference_within(n, x, y, periods[i]) < periodic * all) {
             *period = periods[i];
             return PM_REGULARITY_PERIODIC;
         }

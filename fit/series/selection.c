@@ -9,6 +9,11 @@
 
 #include "fit/series/private.h"
 
+/* A score that is no rounding away from another. */
+static const double better_score = 0.999;
+/* Of selection forward and backward; most end after two. */
+enum { selection_rounds = 4 };
+
 #define DEPENDENT 1e-18 /* of a column's square: nothing of it is left */
 
 static void sort_terms(struct pm_candidate *c) {
@@ -26,7 +31,7 @@ static bool consider(struct pm_series_workspace *w, struct pm_candidate *c,
     sort_terms(c);
     if (!pm_terms_solve(w, c))
         return false;
-    if (c->score < pm_heuristics.better_score * best->score)
+    if (c->score < better_score * best->score)
         *best = *c;
     return true;
 }
@@ -170,7 +175,7 @@ bool pm_terms_select(struct pm_series_workspace *w, const struct pm_term_limits 
         consider(w, &start, &best);
     if (limits->pairs)
         try_pairs(w, limits, &best);
-    for (size_t round = 0; round < pm_heuristics.selection_rounds; round++) {
+    for (size_t round = 0; round < selection_rounds; round++) {
         double before = best.score;
         struct pm_candidate path = best;
         if (!isfinite(before))

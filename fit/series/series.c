@@ -15,13 +15,16 @@
 #include "core/base/base.h"
 #include "fit/series/private.h"
 
+/* The same where the quantity sets in after the first size. */
+enum { onset_terms = 1 };
+
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 /* What only fits in several parameters need. */
 static void allocate_several(struct pm_series_workspace *w) {
     const struct pm_design *d = w->design;
     size_t kinds = 1 + 2 * d->n_axes;
-    w->found = pm_alloc(pm_heuristics.kept_sets, sizeof *w->found);
+    w->found = pm_alloc(PM_KEPT_SETS, sizeof *w->found);
     w->owned_rows = pm_alloc(kinds * MAX_TERMS * d->place_stride, sizeof *w->owned_rows);
     w->place_rows = w->owned_rows;
     w->remaining = pm_alloc((d->n_basis + 1) * w->stride, sizeof *w->remaining);
@@ -33,7 +36,7 @@ static void allocate_several(struct pm_series_workspace *w) {
 struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *d) {
     struct pm_series_workspace *w = pm_alloc(1, sizeof *w);
     size_t n_terms = d->n_basis < MAX_TERMS ? d->n_basis : MAX_TERMS, stride = d->stride;
-    size_t n_ranked = d->n_axes > 1 ? pm_heuristics.kept_sets : (size_t)1 << d->n_basis;
+    size_t n_ranked = d->n_axes > 1 ? PM_KEPT_SETS : (size_t)1 << d->n_basis;
     size_t n_constraints = (1 + 2 * d->n_axes) * d->place_stride;
     w->design = d;
     w->stride = w->solved.stride = stride;
@@ -148,7 +151,7 @@ static size_t affordable_terms(size_t n_basis, size_t most) {
     for (size_t k = 1; k <= n_basis; k++) {
         choices *= (double)(n_basis - k + 1) / (double)k;
         subsets += choices;
-        if (subsets > (double)pm_heuristics.most_subsets)
+        if (subsets > (double)PM_MOST_SUBSETS)
             return most < k - 1 ? most : k - 1;
     }
     return most;
@@ -161,8 +164,7 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
     if (w->n < 3)
         return false;
     if (w->n < pm_heuristics.enough_sizes)
-        most = after_onset ? (w->y[0] == 0 ? w->n - 1 : pm_heuristics.onset_terms)
-                           : pm_heuristics.few_terms;
+        most = after_onset ? (w->y[0] == 0 ? w->n - 1 : onset_terms) : pm_heuristics.few_terms;
     if (kind == PM_SERIES_DISTANCE) {
         most = most > pm_heuristics.distance_terms ? pm_heuristics.distance_terms : most;
         n_basis = w->design->n_gentle;
@@ -234,7 +236,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     size_t from = 0, n_sizes = w->design->n;
     while (from < n_sizes && (isnan(y[from]) || (kind != PM_SERIES_DISTANCE && y[from] == 0)))
         from++;
-    if (from < n_sizes && kind != PM_SERIES_DISTANCE && pm_fit_without(PM_STEP_COUNTS_FROM_ONSET))
+    if (from < n_sizes && kind != PM_SERIES_DISTANCE && pm_fit_without(PM_STEP_ONSET))
         from = 0;
     if (from == n_sizes) {
         *model = pm_model_zero(n_sizes);
@@ -252,8 +254,8 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     struct pm_series_shape shape, other_shape;
     struct pm_candidate best, other;
     bool after_onset = w->n < n_sizes && w->n < pm_heuristics.enough_sizes;
-    if (after_onset && kind != PM_SERIES_DISTANCE && from > 0 &&
-        !pm_fit_without(PM_STEP_LAST_ZERO) && fit_from_zero(w, y, from, model))
+    if (after_onset && kind != PM_SERIES_DISTANCE && from > 0 && !pm_fit_without(PM_STEP_ONSET) &&
+        fit_from_zero(w, y, from, model))
         return;
     if (!fit_points(w, kind, after_onset, &shape, &best)) {
         *model = pm_points_constant(w);

@@ -13,6 +13,11 @@
 
 #include "fit/series/private.h"
 
+/* Terms of a cut that is tried, in several parameters. */
+enum { tried_terms = 6 };
+/* Where no more are allowed, all pairs of terms are tried. */
+enum { pair_terms = 3 };
+
 bool pm_terms_allowed(const struct pm_series_workspace *w, const struct pm_term_limits *limits,
                       const struct pm_candidate *c) {
     const struct pm_design *d = w->design;
@@ -42,7 +47,7 @@ static void keep_found(struct pm_series_workspace *w, const struct pm_candidate 
         if (other->score > w->found[worst].score)
             worst = i;
     }
-    if (w->n_found < pm_heuristics.kept_sets)
+    if (w->n_found < PM_KEPT_SETS)
         w->found[w->n_found++] = *c;
     else if (c->score < w->found[worst].score)
         w->found[worst] = *c;
@@ -80,7 +85,7 @@ static struct pm_term_limits limits_of(const struct pm_series_workspace *w,
     size_t most = 2 * w->n / 3, n = w->design->n_basis;
     return (struct pm_term_limits){.for_exact = for_exact,
                                    .most_power = INFINITY,
-                                   .pairs = n * (n - 1) / 2 <= pm_heuristics.most_subsets,
+                                   .pairs = n * (n - 1) / 2 <= PM_MOST_SUBSETS,
                                    .most_terms =
                                        most < PM_MODEL_MAX_TERMS ? most : PM_MODEL_MAX_TERMS};
 }
@@ -90,7 +95,7 @@ static struct pm_term_limits limits_of(const struct pm_series_workspace *w,
 static bool find_candidates(struct pm_series_workspace *w, enum pm_series_kind kind, bool for_exact,
                             struct pm_model *model) {
     const struct pm_term_limits limits = limits_of(w, kind, for_exact);
-    bool nested = kind != PM_SERIES_DISTANCE && !pm_fit_without(PM_STEP_HIERARCHICAL);
+    bool nested = kind != PM_SERIES_DISTANCE;
     struct pm_candidate c, best = {.score = INFINITY};
     w->n_found = 0;
     for (size_t order = 0; order < (nested ? n_orders(w->design) : 0); order++) {
@@ -102,8 +107,7 @@ static bool find_candidates(struct pm_series_workspace *w, enum pm_series_kind k
         if (c.score < best.score)
             best = c;
     }
-    bool selects = !(isfinite(best.score) && pm_fit_without(PM_STEP_SELECTION));
-    for (int start = 0; start < (isfinite(best.score) ? 2 : 1) && selects; start++) {
+    for (int start = 0; start < (isfinite(best.score) ? 2 : 1); start++) {
         c = best;
         if (start == 0) /* from nothing */
             c.n_terms = 0;
@@ -167,10 +171,10 @@ double pm_several_predictability(struct pm_series_workspace *w, const double *y,
     pm_points_take(w, y, from, PM_SERIES_COUNT, true);
     if (w->largest == 0)
         return 0;
-    size_t most = w->n / 2 < pm_heuristics.tried_terms ? w->n / 2 : pm_heuristics.tried_terms;
+    size_t most = w->n / 2 < tried_terms ? w->n / 2 : tried_terms;
     const struct pm_term_limits limits = {.gentle = true,
                                           .most_power = pm_heuristics.tried_power,
                                           .most_terms = most,
-                                          .pairs = most <= pm_heuristics.pair_terms};
+                                          .pairs = most <= pair_terms};
     return pm_terms_select(w, &limits, &c) ? c.emphasised : 1;
 }

@@ -11,6 +11,9 @@
 
 #include "fit/series/private.h"
 
+/* Candidates of a series that are solved again in shape. */
+enum { most_constrained = 6 };
+
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 /* ---- what the data say ----------------------------------------------------------------------- */
@@ -131,9 +134,9 @@ static double at_place(const struct pm_design *d, size_t j, size_t p, size_t kin
                                                  : PM_SHAPE_VALUE;
         size_t f = d->basis[j].factors[a], g = d->places[p][a];
         double factor = d->axes[a].shape[row][f][g];
-        bool rounding = row == PM_SHAPE_CURVATURE &&
-                        fabs(factor) <= pm_heuristics.shape_tolerance *
-                                            fabs(d->axes[a].shape[PM_SHAPE_SLOPE][f][g]);
+        bool rounding =
+            row == PM_SHAPE_CURVATURE &&
+            fabs(factor) <= PM_SHAPE_TOLERANCE * fabs(d->axes[a].shape[PM_SHAPE_SLOPE][f][g]);
         value *= rounding ? 0 : factor;
     }
     return value;
@@ -170,8 +173,7 @@ PM_VECTOR_CLONES static bool keeps_shape(const struct pm_series_workspace *w,
             }
             value = kind ? value : PM_VECTOR_LARGER(sum, -sum);
             sum = sum * PM_VECTOR_CONST(signs, kind * stride + i) +
-                  (kind ? pm_heuristics.shape_tolerance * value : value * 0) +
-                  pm_heuristics.rounding * size;
+                  (kind ? PM_SHAPE_TOLERANCE * value : value * 0) + pm_heuristics.rounding * size;
             for (size_t l = 0; l < PM_VECTOR_WIDTH; l++)
                 if (sum[l] < -DBL_MIN)
                     return false;
@@ -231,7 +233,7 @@ static bool is_sound(struct pm_series_workspace *w, const struct pm_series_shape
         any |= asked.axes[a].within != 0;
         asked.axes[a].curvature = 0;
     }
-    if (any && c->emphasised < pm_heuristics.explained && has_shape(w, c, &asked))
+    if (any && c->emphasised < PM_EXPLAINED && has_shape(w, c, &asked))
         return true;
     for (int curvature = -1; curvature <= 1; curvature += 2) {
         bool may = !shape->demanded;
@@ -287,7 +289,7 @@ bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked,
             continue;
         find_rows(w, &c);
         if (!pm_fit_without(PM_STEP_SHAPE) && !keeps_shape(w, &c, w->signs)) {
-            if (n_constrained++ >= pm_heuristics.most_constrained || !put_in_shape(w, shape, &c))
+            if (n_constrained++ >= most_constrained || !put_in_shape(w, shape, &c))
                 continue;
         }
         if (c.score < best->score)

@@ -237,5 +237,5 @@ double pm_candidates_least_score(struct pm_series_workspace *w, size_t n_basis) 
         left = pm_vector_dot(w->n_padded, w->tree->levels[n_basis].left,
                              w->tree->levels[n_basis].left);
     double error = (sqrt(left) - sqrt(tolerated)) / sqrt((double)w->n);
-    return fmax(error, pm_heuristics.least_error) * (1 + pm_heuristics.term_penalty);
+    return fmax(error, PM_LEAST_ERROR) * (1 + pm_heuristics.term_penalty);
 }

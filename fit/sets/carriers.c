@@ -18,6 +18,11 @@
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
+/* Of a routine's calls: callers with fewer are left out. */
+static const double least_caller = 0.01;
+/* Of one entry of a scope: what the last iteration lacks. */
+static const double whole_entry = 1.02;
+
 enum { MOST_CALLS = 12 }; /* calls within calls that are followed */
 
 struct pm_carriers {
@@ -105,7 +110,7 @@ static void add_called(struct pm_carriers *carriers, uint32_t routine, uint32_t 
         if (*sum <= 0)
             PM_PUSH(carrier, called)->routine = call->routine;
         *sum = fmin(1, *sum + share);
-        if (depth < MOST_CALLS && share >= pm_heuristics.least_caller && call->routine != routine)
+        if (depth < MOST_CALLS && share >= least_caller && call->routine != routine)
             add_called(carriers, call->routine, PM_NONE, share, depth + 1, carrier);
     }
 }
@@ -306,9 +311,8 @@ static void find(struct pm_carriers *carriers, uint32_t scope, size_t cell, doub
     for (;; scope = structure->scopes[scope].parent) {
         const struct pm_carrier *carrier = pm_carrier_of(carriers, scope);
         if (!scope || depth > MOST_CALLS ||
-            (carrier->entries > 0 && carrier->window[cell] <= pm_heuristics.whole_entry *
-                                                                  carrier->accesses /
-                                                                  carrier->entries)) {
+            (carrier->entries > 0 &&
+             carrier->window[cell] <= whole_entry * carrier->accesses / carrier->entries)) {
             add_part(parts, scope, share);
             return;
         }
@@ -319,14 +323,14 @@ static void find(struct pm_carriers *carriers, uint32_t scope, size_t cell, doub
         double called = 0;
         for (uint32_t i = calls->first[routine]; i < calls->first[routine + 1]; i++) {
             double n = carriers->executions[structure->calls[calls->items[i]].block];
-            called += n >= pm_heuristics.least_caller * carriers->called[routine] ? n : 0;
+            called += n >= least_caller * carriers->called[routine] ? n : 0;
         }
         if (called <= 0)
             continue;
         for (uint32_t i = calls->first[routine]; i < calls->first[routine + 1]; i++) {
             uint32_t block = structure->calls[calls->items[i]].block;
             double n = carriers->executions[block];
-            if (n >= pm_heuristics.least_caller * carriers->called[routine])
+            if (n >= least_caller * carriers->called[routine])
                 find(carriers, structure->blocks[block].scope, cell, share * n / called, depth + 1,
                      parts);
         }

@@ -9,6 +9,20 @@
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
+/* Times a cache's blocks: reuses with more between miss in any set. */
+static const double longest_reuse = 4.0;
+/* Ratio of lengths in which a window is searched for. */
+static const double window_step = 1.2;
+/* Then between two of them, until it lacks no more of a distance than this share, or a block: what
+ * is lacking counts as spread evenly. */
+static const double window_close = 0.005;
+/* Of a reuse: times with a smaller share are left out. */
+static const double least_time = 0.01;
+/* Of the reuses that sets may decide, by weight: the rest are as in one set. */
+static const double sets_kept = 0.999;
+/* Of the touches from afar in a scope, the walks that have the most: the rest are even. */
+static const double walks_kept = 0.999;
+
 enum {
     MOST_STEPS = 8,       /* of a search for a window */
     MOST_WORK = 10000000, /* walks, sets and numbers of a cache that are looked at: some seconds */
@@ -40,7 +54,7 @@ static void list_reuses(const struct pm_sets *sets, const struct pm_group_histog
         const struct pm_distance_cell *cell = &cells.cells[i];
         if (cell->distance < least)
             continue;
-        if (cell->distance >= pm_heuristics.longest_reuse * cache->blocks) {
+        if (cell->distance >= longest_reuse * cache->blocks) {
             *misses += cell->accesses;
             continue;
         }
@@ -103,7 +117,7 @@ static bool *groups_kept(const struct pm_sets *sets, const struct pm_carrier *ca
         sum += touches;
     }
     PM_SORT(groups, n, compare_weights);
-    for (size_t i = 0; i < n && so_far < pm_heuristics.walks_kept * sum; i++) {
+    for (size_t i = 0; i < n && so_far < walks_kept * sum; i++) {
         kept[groups[i].group] = true;
         so_far += groups[i].touches;
     }
@@ -164,10 +178,10 @@ static bool grow(const struct pm_sets *sets, const struct pm_walk_time *time, do
     while (window->longer.blocks <= blocks && window->accesses < window->most_accesses) {
         swap(&window->now, &window->longer);
         window->accesses = window->longer_accesses;
-        make_longer(sets, time, window->accesses * pm_heuristics.window_step, window);
+        make_longer(sets, time, window->accesses * window_step, window);
         grown = true;
     }
-    const double close = fmax(1, pm_heuristics.window_close * blocks);
+    const double close = fmax(1, window_close * blocks);
     for (int step = 0;
          step < MOST_STEPS && blocks - window->now.blocks > close && window->longer.blocks > blocks;
          step++) {
@@ -227,7 +241,7 @@ static void count_in_views(const struct pm_sets *sets, const struct pm_carrier *
     memset(p, 0, (shape->most + 1) * sizeof *p);
     for (size_t v = 0; v < n; v++) {
         struct view *view = &views[v];
-        if (view->share < pm_heuristics.least_time)
+        if (view->share < least_time)
             continue;
         if (!view->conflicts)
             view->conflicts = pm_conflicts_new(&view->window.now, sets->block_bytes, shape);
@@ -318,7 +332,7 @@ static void drop_light(struct pm_reuse_list *list, size_t first, double blocks, 
     for (size_t i = 0; i < n; i++)
         sum += weights[i] = weight_of(&list->reuses[first + i], blocks);
     PM_SORT(weights, n, compare_downwards);
-    for (size_t i = 0; i < n && i < most && so_far < pm_heuristics.sets_kept * sum; i++) {
+    for (size_t i = 0; i < n && i < most && so_far < sets_kept * sum; i++) {
         least = weights[i];
         so_far += least;
     }

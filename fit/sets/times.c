@@ -20,6 +20,10 @@
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
+/* Of the times of a carrier: the power of the ratio between when a walk comes back and when a block
+ * is used again, with which its share falls. */
+static const double time_sharpness = 8.0;
+
 /* How many different innermost strides WALK has in its variants: without their signs, since it
    meets the same blocks on its way back. */
 static uint32_t count_strides(const struct pm_walks *walks, const struct pm_walk *walk) {
@@ -101,7 +105,7 @@ size_t pm_walk_times_of(const struct pm_walk_times *times, uint32_t group) {
 }
 
 static double closeness(double executions, double period) {
-    return pow(fmin(executions / period, period / executions), pm_heuristics.time_sharpness);
+    return pow(fmin(executions / period, period / executions), time_sharpness);
 }
 
 static double walk_fits(const struct pm_walk *walk, double executions, uint64_t block_bytes) {

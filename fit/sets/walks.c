@@ -12,6 +12,9 @@
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
+/* Bytes: data further apart are of another part of memory. */
+static const double space_gap = 1048576.0;
+
 /* Do the strides say where the next access is?  Runs of fewer than three elements, of different
    strides, are what any addresses have, unless they come back. */
 static bool is_walk(const struct pm_run_strides *run, const struct pm_reference_strides *strides) {
@@ -113,8 +116,7 @@ static void find_spaces(const struct pm_structure *structure, const struct pm_pr
     for (size_t first = 0, end; first < placed.n_walks; first = end, space++) {
         double highest = placed.walks[first].highest;
         bool is_stack = false;
-        for (end = first;
-             end < placed.n_walks && placed.walks[end].lowest <= highest + pm_heuristics.space_gap;
+        for (end = first; end < placed.n_walks && placed.walks[end].lowest <= highest + space_gap;
              end++) {
             highest = fmax(highest, placed.walks[end].highest);
             is_stack |= placed.walks[end].is_stack;

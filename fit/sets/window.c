@@ -11,6 +11,9 @@
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
+/* Of a reference in a window: with fewer, most windows have none of it. */
+static const double least_executions = 0.5;
+
 enum { MOST_RANGES = 1 << 22 }; /* of one cluster: what is beyond counts as spread evenly */
 
 struct enumeration {
@@ -227,7 +230,7 @@ void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses
     empty(window);
     for (size_t i = 0; i < n; i++) {
         double expected = accesses * walks[i].rate;
-        if (expected < pm_heuristics.least_executions)
+        if (expected < least_executions)
             continue;
         uint64_t executions = (uint64_t)fmax(1, ceil(expected - 1e-9));
         uint32_t levels = levels_of(walks[i].walk, executions);

@@ -6,6 +6,9 @@
 #include "fit/private.h"
 #include "fit/warnings/private.h"
 
+/* Of accesses or first touches that builds have not in common: more is said. */
+static const double dropped_share = 0.01;
+
 bool pm_is_of_unlike_builds(const struct pm_structure *structure) {
     for (size_t i = 0; i < structure->n_scopes; i++)
         if (structure->scopes[i].flags & PM_SCOPE_UNMATCHED)
@@ -28,8 +31,7 @@ void pm_warn_of_dropped(const struct pm_origin *origin, struct pm_warnings *warn
     struct pm_left_out out = left_out_of(origin);
     const char *where =
         pm_is_of_models(origin) ? "of the measured size where it is most" : "of this run";
-    if (out.accesses > pm_heuristics.dropped_share ||
-        out.first_touches > pm_heuristics.dropped_share)
+    if (out.accesses > dropped_share || out.first_touches > dropped_share)
         pm_warning_add(warnings, PM_WARNING_DROPPED, fmax(out.accesses, out.first_touches),
                        "%.3g%% of the accesses and %.3g%% of the first touches (%s) are in no "
                        "figure, because the builds of other sizes have no such code or data; "

@@ -9,6 +9,11 @@
 #include "fit/private.h"
 #include "fit/warnings/private.h"
 
+/* Blocks: reuses from here on are misses, where models are judged: 32 KiB of lines,. */
+enum { judged_lines = 512 };
+/* And the entries of a first TLB, of pages. */
+enum { judged_pages = 64 };
+
 static const char advice[] = "`pmodel fit --flagged` lists them, and what to do";
 
 /* Values of the basis functions at the size of ANSWER; NULL if they have none. Owned by the caller.
@@ -58,8 +63,7 @@ static double error_of_instructions(const struct pm_origin *origin, const double
 
 /* Accesses that come back within so many blocks hit the first cache or TLB of any machine. */
 static double least_capacity(uint64_t block_bytes) {
-    return block_bytes >= PM_FIT_LEAST_PAGE ? pm_heuristics.judged_pages
-                                            : pm_heuristics.judged_lines;
+    return block_bytes >= PM_FIT_LEAST_PAGE ? judged_pages : judged_lines;
 }
 
 static double error_of_misses(const struct pm_origin *origin, const double *basis,

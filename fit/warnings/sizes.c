@@ -7,6 +7,9 @@
 #include "fit/private.h"
 #include "fit/warnings/private.h"
 
+/* Of each of several parameters: a cubic has so many coefficients. */
+enum { enough_values = 4 };
+
 /* ---- nothing changes ------------------------------------------------------------------------- */
 
 /* Is something executed, and all of it equally often at all sizes? */
@@ -49,8 +52,7 @@ static size_t n_values(const struct pm_model_set *models, const char *name) {
 
 static void warn_of_few_sizes(const struct pm_origin *origin, const char *const *names, size_t n,
                               struct pm_warnings *warnings) {
-    size_t enough =
-        n == 1 ? (size_t)pm_heuristics.enough_sizes : (size_t)pm_heuristics.enough_values;
+    size_t enough = n == 1 ? (size_t)pm_heuristics.enough_sizes : (size_t)enough_values;
     for (size_t i = 0; i < n; i++) {
         size_t values = n_values(origin->models, names[i]);
         if (values < enough)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs the commands of a page's samples, and compares what they print with what the page shows.
 
-    console.py PAGE            in the current folder; prints "ok - COMMAND" and "FAIL - COMMAND: why"
-    console.py --renew PAGE    writes what was printed into the page, where it differs
+    console.py PAGE [SKIPPED]            in the current folder; prints "ok - COMMAND" and "FAIL - COMMAND: why"
+    console.py --renew PAGE [SKIPPED]    writes what was printed into the page, where it differs
 
-A sample is a block of ```console: lines `$ COMMAND`, each with its output below it, both streams.  In what is shown, a line
+SKIPPED: a regular expression; commands that begin so are not run.  A sample is a block of ```console, or an indented one: lines
+`$ COMMAND`, each with its output below it, both streams, until the block ends.  A command without output on the page may
+print what it wants.  In what is shown, a line
 `…` stands for any number of lines and `…` inside a line for any text.  Commands are run by one bash, one after another, so
 that what one sets is there for the next, in a terminal of 118 columns.  Spaces count as one, and a number with a point may be
 3% off: where the stack of a measured program begins decides the last digits of pages and of models.
@@ -20,15 +22,24 @@ import termios
 
 
 def samples(lines):
-    """(number of the line after the command, command, lines shown) of each command of the page."""
-    inside, found = False, []
+    """(number of the line after the command, its indentation, command, lines shown) of each command of the page."""
+    inside, found, open_block = False, [], False
     for number, line in enumerate(lines):
         if line.startswith("```"):
             inside = not inside and line.startswith("```console")
-        elif inside and line.startswith("$ "):
-            found.append((number + 1, line[2:].split("  #")[0].rstrip(), []))
-        elif inside and found:
-            found[-1][2].append(line)
+            open_block = False
+            continue
+        indent = "" if inside else "    "
+        if not (inside or line.startswith(indent)) and not (open_block and not line):
+            open_block = False
+        elif line.startswith(indent + "$ "):
+            found.append((number + 1, indent, line[len(indent) + 2:].split("  #")[0].rstrip(), []))
+            open_block = True
+        elif open_block:
+            found[-1][3].append(line[len(indent):])
+    for _, _, _, shown in found:
+        while shown and not shown[-1]:
+            shown.pop()
     return found
 
 
@@ -39,16 +50,19 @@ def equal(shown, printed):
     """Two words: the same, or numbers with the same unit whose last digits hang on where a stack begins."""
     if shown == printed:
         return True
+    if "…" in shown and "…" in printed:  # from … to
+        ends = shown.split("…"), printed.split("…")
+        return len(ends[0]) == len(ends[1]) and all(map(equal, *ends))
     a, b = NUMBER.fullmatch(shown), NUMBER.fullmatch(printed)
     return bool(a and b) and a.group(2) == b.group(2) and "." in a.group(1) + b.group(1) and (
         abs(float(a.group(1)) - float(b.group(1))) <= 0.03 * abs(float(a.group(1))))
 
 
 def line_alike(shown, printed):
-    if "…" in shown:
-        return re.fullmatch(r".*".join(re.escape(part) for part in shown.rstrip().split("…")), printed.rstrip()) is not None
     a, b = shown.split(), printed.split()
-    return len(a) == len(b) and all(map(equal, a, b))
+    if len(a) == len(b) and all(map(equal, a, b)):
+        return True
+    return "…" in shown and re.fullmatch(".*".join(map(re.escape, " ".join(a).split("…"))), " ".join(b)) is not None
 
 
 def alike(shown, printed):
@@ -61,7 +75,7 @@ def alike(shown, printed):
 
 def main():
     renew = sys.argv[1] == "--renew"
-    page = sys.argv[-1]
+    page, skipped = (sys.argv[1 + renew:] + ["(?!)"])[:2]
     lines = open(page, encoding="utf-8").read().split("\n")
     terminal, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 118, 0, 0))
@@ -69,7 +83,9 @@ def main():
     os.close(slave)
     screen = open(terminal, encoding="utf-8", errors="replace", newline="\n")
     moved = 0
-    for number, command, shown in samples(list(lines)):
+    for number, indent, command, shown in samples(list(lines)):
+        if re.match(skipped, command):
+            continue
         shell.stdin.write(f"{command}\necho; echo console.py: $?\n")
         shell.stdin.flush()
         printed = []
@@ -82,14 +98,12 @@ def main():
         if printed and printed[-1] == "":
             printed.pop()
         status = line.split(": ")[1].strip()
-        while shown and shown[-1] == "":
-            shown = shown[:-1]
-        if status != "0":
+        if status != "0" and not (status == "1" and command.startswith("diff ")):  # they differ
             print(f"FAIL - {command}: status {status}", *printed, sep="\n    ")
-        elif alike(shown, printed):
+        elif not shown or alike(shown, printed):
             print(f"ok - {command}")
         elif renew:
-            lines[number + moved:number + moved + len(shown)] = printed
+            lines[number + moved:number + moved + len(shown)] = [(indent + line).rstrip() for line in printed]
             moved += len(printed) - len(shown)
             print(f"ok - {command} (renewed)")
         else:

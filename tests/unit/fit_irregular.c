@@ -13,8 +13,6 @@
 
 #include "fit/fit.h"
 #include "fit/heuristics.h"
-#include "fit/predict/miss_curve.h"
-#include "fit/predict/predict.h"
 #include "tests/unit/fit_traces.h"
 
 enum { N_SIZES = 6, GATHER = 0, WALK = 1, N_GROUPS = 2 };
@@ -44,11 +42,11 @@ static uint64_t next_random(uint64_t *state) {
 
 /* Twice 4 N times: an index of 4 bytes from a list, and the element of N doubles that it names; the
    same indices both times.  EXPONENT 0: all are as likely; 1: the one of rank r as 1 / r. */
-static struct pm_profile *gather_blocks(uint64_t n, int exponent, uint32_t block_bytes) {
+static struct pm_profile *gather(uint64_t n, int exponent) {
     struct trace *t = pm_alloc(1, sizeof *t);
     uint64_t list = 64 + 8 * n;
-    t->block_bytes = block_bytes;
-    t->n_blocks = (uint32_t)((list + 16 * n) / block_bytes + 2);
+    t->block_bytes = 64;
+    t->n_blocks = (uint32_t)((list + 16 * n) / 64 + 2);
     t->capacity = 4 * t->n_blocks + 1024;
     t->last_use = pm_alloc(t->n_blocks, sizeof *t->last_use);
     t->block_at = pm_alloc((size_t)t->capacity + 1, sizeof *t->block_at);
@@ -66,7 +64,7 @@ static struct pm_profile *gather_blocks(uint64_t n, int exponent, uint32_t block
     pm_parameters_set(&profile->parameters, "N", (double)n, NULL);
     profile->extrapolation = 1;
     profile->block_sizes = pm_alloc(1, sizeof *profile->block_sizes);
-    profile->block_sizes[profile->n_block_sizes++] = block_bytes;
+    profile->block_sizes[profile->n_block_sizes++] = 64;
     profile->edge_counts = pm_alloc(1, sizeof *profile->edge_counts);
     profile->histograms = pm_alloc(N_GROUPS, sizeof *profile->histograms);
     profile->n_histograms = N_GROUPS;
@@ -79,39 +77,6 @@ static struct pm_profile *gather_blocks(uint64_t n, int exponent, uint32_t block
     free(t->last_use);
     free(t);
     return profile;
-}
-
-static struct pm_profile *gather(uint64_t n, int exponent) {
-    return gather_blocks(n, exponent, 64);
-}
-
-/* By a power law, in lines and in pages. */
-static struct pm_profile *gather_pages(uint64_t n) {
-    struct pm_profile *both = gather(n, 1), *pages = gather_blocks(n, 1, 4096);
-    struct pm_group_histogram *lines = both->histograms;
-    both->histograms = pm_alloc((size_t)2 * N_GROUPS, sizeof *both->histograms);
-    for (size_t g = 0; g < N_GROUPS; g++) {
-        both->histograms[2 * g] = lines[g];
-        both->histograms[2 * g + 1] = pages->histograms[g];
-        pages->histograms[g].histogram = (struct pm_histogram){0};
-    }
-    both->n_histograms = (size_t)2 * N_GROUPS;
-    free(lines);
-    free(both->block_sizes);
-    both->block_sizes = pm_alloc(2, sizeof *both->block_sizes);
-    both->block_sizes[0] = 64;
-    both->block_sizes[1] = 4096;
-    both->n_block_sizes = 2;
-    pm_profile_free(pages);
-    return both;
-}
-
-static double page_misses(const struct pm_profile *profile, double pages) {
-    double sum = 0;
-    for (size_t h = 0; h < profile->n_histograms; h++)
-        if (profile->histograms[h].histogram.block_bytes == 4096)
-            sum += pm_fully_associative_misses(&profile->histograms[h].histogram, pages);
-    return sum;
 }
 
 /* What models of PROFILES, the small sizes, say of size N. */
@@ -247,38 +212,6 @@ static void without_the_step_nothing_scales(void **state) {
     pm_structure_free(irregular);
 }
 
-/* A few pages have some of the popular elements each, most of many have none: misses are then fewer
-   than the few show, by no more than what elements that are scattered would make of it. */
-static void pages_may_be_less_alike_than_a_few_show(void **state) {
-    (void)state;
-    struct pm_error err = {0};
-    const struct pm_fit_options options = {.n_threads = 1};
-    const struct pm_parameters at = {.n = 1, .names = {"N"}, .values = {16 * 8192}};
-    struct pm_structure *structure = new_structure(PM_STRIDE_INDIRECT);
-    struct pm_profile *profiles[N_SIZES], *truth = gather_pages(16 * 8192);
-    for (size_t k = 0; k < N_SIZES; k++)
-        profiles[k] = gather_pages(2 * sizes[k]);
-    struct pm_model_set *models = pm_fit(structure, (const struct pm_profile *const *)profiles,
-                                         N_SIZES, &options, NULL, &err);
-    assert_non_null(models);
-    struct pm_profile *predicted = pm_fit_instantiate(structure, models, &at, &err);
-    assert_non_null(predicted);
-    double fewer[PM_MAX_CELLS + 1];
-    pm_fit_scattered(structure, models, predicted, 4096, fewer);
-    for (double pages = 32; pages <= 128; pages *= 2) {
-        double few_show = page_misses(predicted, pages), misses = page_misses(truth, pages);
-        double least = few_show - fewer[pm_cell_of(pages)];
-        if (!(least <= 1.01 * misses && misses < few_show))
-            fail_msg("%.0f pages: %.0f misses, not %.0f to %.0f", pages, misses, least, few_show);
-    }
-    pm_profile_free(predicted);
-    pm_model_set_free(models);
-    for (size_t k = 0; k < N_SIZES; k++)
-        pm_profile_free(profiles[k]);
-    pm_profile_free(truth);
-    pm_structure_free(structure);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_gathers_scale_with_the_data),
@@ -287,7 +220,6 @@ int main(void) {
         cmocka_unit_test(a_block_more_or_less_changes_no_prediction),
         cmocka_unit_test(the_hit_ratio_of_a_fixed_cache_does_not_rise),
         cmocka_unit_test(without_the_step_nothing_scales),
-        cmocka_unit_test(pages_may_be_less_alike_than_a_few_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* What large blocks (pages) need beyond small ones: short whole-number distances do not become
-   powers of the size, predicted distances stay below those of smaller blocks, and loops that share
+   powers of the size, and loops that share
    their misses out by the size's residue are modelled together, as are the pieces of one loop. */
 #include <math.h>
 #include <setjmp.h>
@@ -70,30 +70,6 @@ static struct pm_histogram new_histogram(uint64_t block_bytes, double cold, size
     return histogram;
 }
 
-static void smaller_blocks_bound_larger_ones(void **state) {
-    (void)state;
-    /* The farthest 5 of the large blocks' may be as far as they like (cold in small blocks), the
-       next 30 at most 90, the rest at most 4. */
-    const struct pm_bin small_bins[] = {{4, 4, 4, 100, 0}, {90, 90, 90, 30, 0}};
-    const struct pm_bin large_bins[] = {{2, 2, 2, 50, 0}, {7, 7, 7, 25, 0}, {800, 800, 800, 60, 0}};
-    struct pm_histogram small = new_histogram(64, 5, 2, small_bins);
-    struct pm_histogram large = new_histogram(4096, 0, 3, large_bins);
-    pm_fit_bound_by_smaller(&large, &small);
-    static const double expected[][2] = {{1, 135}, {3, 85}, {5, 35}, {89, 35}, {100, 5}, {801, 0}};
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_true(fabs(pm_fully_associative_misses(&large, expected[i][0]) - expected[i][1]) <
-                    1e-9);
-    pm_histogram_free(&large);
-
-    const struct pm_bin within[] = {{3, 3, 3, 105, 0}, {60, 80, 70, 30, 0}};
-    large = new_histogram(4096, 0, 2, within);
-    pm_fit_bound_by_smaller(&large, &small); /* nothing to do */
-    assert_int_equal(large.n_bins, 2);
-    assert_memory_equal(large.bins, within, sizeof within);
-    pm_histogram_free(&large);
-    pm_histogram_free(&small);
-}
-
 /* ---- cold accesses of large blocks ---------------------------------------------------------- */
 
 /* Two arrays of 8·N² bytes, of which one begins inside a page and the other at a place that depends
@@ -141,20 +117,6 @@ static struct pm_structure *two_loops(void) {
     return structure;
 }
 
-/* One loop of the source, as a main loop and a remainder, with the same object in both. */
-static struct pm_structure *two_pieces(void) {
-    struct pm_structure *structure = two_loops();
-    struct pm_scope *first = &structure->scopes[2], *second = &structure->scopes[3];
-    second->parent = first->parent;
-    first->depth = second->depth = 1;
-    first->line_first = second->line_first = 83;
-    for (size_t g = 0; g < structure->n_groups; g++) {
-        structure->groups[g].scope = (uint32_t)(3 - g);
-        structure->groups[g].object = pm_strdup("a");
-    }
-    return structure;
-}
-
 static double long_reuses(double n) { return n * n * n / 64; }
 
 /* The outer loop has an uneven share of the long reuses, without a rule in the size. */
@@ -181,9 +143,9 @@ static struct pm_profile *measured(double n) {
     return profile;
 }
 
-/* The groups of STRUCTURE (owned) have together as many long reuses at larger sizes as they should.
- */
-static void have_the_right_sum(struct pm_structure *structure) {
+static void loops_that_share_misses_unevenly_have_the_right_sum(void **state) {
+    (void)state;
+    struct pm_structure *structure = two_loops();
     struct pm_error err = {0};
     struct pm_profile *profiles[N_SIZES];
     for (int i = 0; i < N_SIZES; i++)
@@ -209,16 +171,6 @@ static void have_the_right_sum(struct pm_structure *structure) {
     for (int i = 0; i < N_SIZES; i++)
         pm_profile_free(profiles[i]);
     pm_structure_free(structure);
-}
-
-static void loops_that_share_misses_unevenly_have_the_right_sum(void **state) {
-    (void)state;
-    have_the_right_sum(two_loops());
-}
-
-static void pieces_that_share_misses_unevenly_have_the_right_sum(void **state) {
-    (void)state;
-    have_the_right_sum(two_pieces());
 }
 
 /* ---- long reuses of pages, from those of lines ---------------------------------------------- */
@@ -328,10 +280,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_whole_distances_stay_small),
         cmocka_unit_test(distances_that_grow_in_earnest_go_on_growing),
-        cmocka_unit_test(smaller_blocks_bound_larger_ones),
         cmocka_unit_test(pages_of_dense_data_grow_as_their_lines),
         cmocka_unit_test(loops_that_share_misses_unevenly_have_the_right_sum),
-        cmocka_unit_test(pieces_that_share_misses_unevenly_have_the_right_sum),
         cmocka_unit_test(pages_are_as_far_as_their_lines),
         cmocka_unit_test(block_sizes_without_models_are_told),
     };

@@ -15,9 +15,9 @@ static void a_step_is_left_out_and_comes_back(void **state) {
     (void)state;
     struct pm_error err = {0};
     assert_false(pm_fit_without(PM_STEP_GAPS));
-    assert_true(pm_heuristics_set("inclusion,gaps", NULL, &err));
+    assert_true(pm_heuristics_set("joint,gaps", NULL, &err));
     assert_true(pm_fit_without(PM_STEP_GAPS));
-    assert_true(pm_fit_without(PM_STEP_INCLUSION));
+    assert_true(pm_fit_without(PM_STEP_JOINT));
     assert_false(pm_fit_without(PM_STEP_SHAPE));
     assert_true(pm_heuristics_set(NULL, NULL, &err));
     assert_false(pm_fit_without(PM_STEP_GAPS));
