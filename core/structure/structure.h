@@ -78,13 +78,13 @@ struct pm_block { /* basic block */
 };
 
 enum pm_edge_kind {
-    PM_EDGE_ENTRY = 0,       /* from the routine's ENTRY (from == PM_NONE) */
-    PM_EDGE_FALLTHROUGH = 1, /* also the return of a call that ends a basic block */
-    PM_EDGE_TAKEN = 2,       /* conditional or unconditional jump */
-    PM_EDGE_TABLE = 3,       /* indirect jump; one edge for each distinct target */
-    PM_EDGE_EXIT = 4,        /* to EXIT (to == PM_NONE): return, tail call, unresolved jump */
-    PM_EDGE_NO_RETURN = 5,   /* to EXIT: the call at the block's end did not come back */
-    PM_EDGE_LANDING = 6,     /* ENTRY → landing pad or other place that is reached from outside */
+    PM_EDGE_ENTRY = 0,          /* from the routine's ENTRY (from == PM_NONE) */
+    PM_EDGE_FALLTHROUGH = 1,    /* also the return of a call that ends a basic block */
+    PM_EDGE_TAKEN = 2,          /* conditional or unconditional jump */
+    PM_EDGE_TABLE = 3,          /* indirect jump; one edge for each distinct target */
+    PM_EDGE_EXIT = 4,           /* to EXIT (to == PM_NONE): return, tail call, unresolved jump */
+    PM_EDGE_NO_RETURN = 5,      /* to EXIT: the call at the block's end did not come back */
+    PM_EDGE_INDIRECT_ENTRY = 6, /* ENTRY → landing pad, or what else is reached from outside */
 };
 
 struct pm_edge {
@@ -110,8 +110,7 @@ enum pm_scope_flags {
     PM_SCOPE_VECTOR_BODY = 2,
     PM_SCOPE_REMAINDER = 4,
     PM_SCOPE_FROM_COMPILER = 8, /* joined with a loop of `.pmodel` */
-    PM_SCOPE_UNMATCHED =
-        16,              /* of a loop or routine: its own code is not the same in all builds of
+    PM_SCOPE_UNMATCHED = 16, /* of a loop or routine: its own code is not the same in all builds of
                             the store's runs (core/builds/builds.h), so nothing is known of it */
     PM_SCOPE_ROUGH = 32, /* … but counts are known roughly, from those of the store's build and how
                             much work was done there in each run (core/builds/work.c) */
