@@ -242,7 +242,7 @@ void pm_report_validated_times(FILE *out, const struct pm_timed_report *report,
 bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
                          const struct pm_report_options *options, struct pm_error *err);
 
-/* ---- `pmodel plan` (plan.c) -------------------------------------------------------------------
+/* ---- `pmodel plan` (report_plan.c) --------------------------------------------------------------
  */
 
 struct pm_plan_report {

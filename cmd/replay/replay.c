@@ -1,7 +1,7 @@
 /* `pmodel replay`: a parallel program on a simulated network.
 
-   The steps: what each rank does, of a run (store.c) or of a trace → SimGrid's replay of it on the
-   platform, and again with what is asked for otherwise → a table, JSON, CSV or a drawing. */
+   The steps: what each rank does, of a run (replay_store.c) or of a trace → SimGrid's replay of it
+   on the platform, and again with what is asked for otherwise → a table, JSON, CSV or a drawing. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ struct pm_module {
     uint8_t build_id[20];
     uint32_t build_id_bytes;
     uint64_t code_hash;    /* equal for builds that do the same (binlift/code/identity.c); 0: not
-                              known,    because the structure is of an earlier version */
+                              known */
     bool has_metadata;     /* at least one routine has `.pmodel` */
     bool has_lines;        /* DWARF line information was found */
     uint32_t scope;        /* its PM_SCOPE_MODULE */
@@ -173,7 +173,7 @@ struct pm_reference { /* one memory operand of one instruction, or what a call d
                             PM_OPERAND_CALLED_LOAD, PM_OPERAND_CALLED_STORE */
     bool recorded;       /* as instrumented: each access of it is recorded */
     /* Its address, if has_address: displacement + base + scale · index, general registers as the
-       instruction finds them; PM_REGISTER_NONE: nothing.  Of earlier versions' structures: none. */
+       instruction finds them; PM_REGISTER_NONE: nothing. */
     bool has_address;
     uint8_t base, index, scale;
     int64_t displacement;
@@ -308,9 +308,9 @@ struct pm_structure {
     PM_ARRAY(struct pm_op, ops);
     PM_ARRAY(struct pm_dependence, dependences); /* ascending by scope */
     PM_ARRAY(struct pm_unknown, unknowns);       /* ascending by block, each mnemonic once */
-    PM_ARRAY(struct pm_call, calls); /* ascending by block; none of earlier versions' structures */
-    PM_ARRAY(struct pm_assignment, assignments); /* ascending by op; none of earlier versions */
-    PM_ARRAY(char *, mnemonics); /* of instructions, in small letters; none of earlier versions */
+    PM_ARRAY(struct pm_call, calls);             /* ascending by block */
+    PM_ARRAY(struct pm_assignment, assignments); /* ascending by op */
+    PM_ARRAY(char *, mnemonics);                 /* of instructions, in small letters */
     uint32_t n_counters;
     char *isa;     /* "x86-64" */
     uint64_t hash; /* pm_structure_hash, 0 until computed */

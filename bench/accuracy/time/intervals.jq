@@ -1,5 +1,5 @@
 # From what `pmodel validate --time --format json` says of each program and size (bench/accuracy/time/intervals.sh) to the constants of
-# sched/interval.c, and to the page docs/intervals.md.
+# sched/time_interval.c, and to the page docs/intervals.md.
 include "validation_words" {search: "../../lib"};
 include "time";
 
@@ -13,7 +13,7 @@ def judged: [.[] | . as $case | .sizes[0].rows[]
     | . + {case: $case.case, log_error: (.measured_seconds / .predicted_seconds | log)}]
     | (map(.key | select(. != null)) | unique) as $keys | map(.key as $key | . + {chosen: ($key != null and ($keys | index($key)) % 2 == 0)});
 
-# The interval that CONSTANTS make of the row: as sched/interval.c and core/prediction.c do for one scope.
+# The interval that CONSTANTS make of the row: as sched/time_interval.c and core/prediction.c do for one scope.
 def down(c): (1 - ([[., 0] | max / c, 0.999] | min)) | log | -.;
 def up(c): 1 + ([., 0] | max) / c | log;
 def between(k): .predicted_seconds as $c | .mispredictions_seconds as $wrong
@@ -86,7 +86,7 @@ def intervals_page(cpu; k): (judged | by(usual + k)) as $rows | ($rows | choose)
       "",
       "## Constants",
       "",
-      table(["constant of `sched/interval.c`", "in use", "chosen now"]; [
+      table(["constant of `sched/time_interval.c`", "in use", "chosen now"]; [
         ["`schedule_error`", "\(k.schedule)", "\($chosen.constants.schedule // "-")"],
         ["`share_downwards`", "\(k.down)", "\($chosen.constants.down // "-")"],
         ["`share_upwards`", "\(k.up)", "\($chosen.constants.up // "-")"],

@@ -86,15 +86,8 @@ void pm_draw_misses(FILE *to, const struct pm_picture *picture) {
     pm_picture_begin(to, WIDTH, HEIGHT, title,
                      "Misses of each level against the size: lines are predicted, "
                      "dashed beyond the measured sizes, dots are measured");
-    struct pm_panel panel = {
-        .to = to,
-        .left = PM_PICTURE_LEFT,
-        .top = PM_PICTURE_TOP,
-        .width = WIDTH - PM_PICTURE_LEFT - PM_PICTURE_RIGHT,
-        .height = HEIGHT - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
-        .across = pm_picture_sizes(picture),
-        .upwards = find_axis(picture),
-    };
+    struct pm_panel panel =
+        pm_panel_of(to, WIDTH, 0, HEIGHT, pm_picture_sizes(picture), find_axis(picture));
     pm_panel_axes(&panel);
     size_t n_dots = 0;
     for (size_t level = 0; level < picture->machine->n_levels; level++) {

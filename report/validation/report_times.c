@@ -1,5 +1,5 @@
 /* `pmodel validate --time`: predicted beside measured seconds as a table, JSON and CSV.  Needs the
-   tables of fit/analysis/times/times.c.
+   tables of fit/analysis/times/predicted_times.c.
 
    JSON: {"format": "pmodel-validation-times", "version": 1, program, "sizes": [{parameters,
    machine, …, "nests": errors of the large ones, "rows": [{kind, predicted_seconds, low_seconds,

@@ -1,6 +1,6 @@
 /* `pmodel report --as formulas`: the fields of a row, and the report as a table, JSON and CSV.
-   Needs the rows of fit/analysis/counts.c.  JSON: {"format": "pmodel-model", "version": 1, program,
-   level, runs: sizes, at, "rows":
+   Needs the rows of fit/analysis/analysis_counts.c.  JSON: {"format": "pmodel-model", "version": 1,
+   program, level, runs: sizes, at, "rows":
    [{scope or edge, class, count, share, measured: one for each run, model, sum}]}.  Errors are
    fractions of 1. */
 #include <inttypes.h>

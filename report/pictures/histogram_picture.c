@@ -68,15 +68,9 @@ static void draw_one(FILE *to, const struct pm_picture *picture,
             most = fmax(most, pm_level_capacity_blocks(&picture->machine->levels[l]));
     char *words =
         pm_sprintf("reuse distance, blocks of %s", pm_bytes_text(histogram->block_bytes).text);
-    struct pm_panel panel = {
-        .to = to,
-        .left = PM_PICTURE_LEFT,
-        .top = PM_PICTURE_TOP + PANEL_HEIGHT * (double)number,
-        .width = WIDTH - PM_PICTURE_LEFT - PM_PICTURE_RIGHT,
-        .height = PANEL_HEIGHT - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
-        .across = {0, 1, false, "share of the accesses, nearest first"},
-        .upwards = pm_picture_axis_around(1, 2 * most, true, words),
-    };
+    const struct pm_picture_axis across = {0, 1, false, "share of the accesses, nearest first"};
+    struct pm_panel panel = pm_panel_of(to, WIDTH, PANEL_HEIGHT * (double)number, PANEL_HEIGHT,
+                                        across, pm_picture_axis_around(1, 2 * most, true, words));
     pm_panel_axes(&panel);
     if (pm_histogram_accesses(histogram) > 0) {
         draw_bins(&panel, histogram);
