@@ -9,7 +9,7 @@ SKIPPED: a regular expression; commands that begin so are not run.  A sample is 
 print what it wants.  In what is shown, a line
 `…` stands for any number of lines and `…` inside a line for any text.  Commands are run by one bash, one after another, so
 that what one sets is there for the next, in a terminal of 118 columns.  Spaces count as one, and a number with a point may be
-3% off: where the stack of a measured program begins decides the last digits of pages and of models.
+3% off, or one in its last digit: where the stack of a measured program begins decides the last digits of pages and of models.
 """
 import difflib
 import fcntl
@@ -47,6 +47,12 @@ def samples(lines):
 NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(.*)")
 
 
+def last_digit(number):
+    """What one in its last digit is worth."""
+    digits = number.split("e")[0]
+    return 10.0 ** -len(digits.partition(".")[2]) * 10.0 ** int((number.split("e") + ["0"])[1])
+
+
 def equal(shown, printed):
     """Two words: the same, or numbers with the same unit whose last digits hang on where a stack begins."""
     if shown == printed:
@@ -56,7 +62,7 @@ def equal(shown, printed):
         return len(ends[0]) == len(ends[1]) and all(map(equal, *ends))
     a, b = NUMBER.fullmatch(shown), NUMBER.fullmatch(printed)
     return bool(a and b) and a.group(2) == b.group(2) and "." in a.group(1) + b.group(1) and (
-        abs(float(a.group(1)) - float(b.group(1))) <= 0.03 * abs(float(a.group(1))))
+        abs(float(a.group(1)) - float(b.group(1))) <= max(0.03 * abs(float(a.group(1))), 1.01 * last_digit(a.group(1))))
 
 
 def line_alike(shown, printed):
