@@ -467,19 +467,8 @@ static void print_intervals(void) {
     static const struct {
         const char *without, *scale;
     } tried[] = {
-        {"", ""},
-        {"held_out", ""},
-        {"misfit", ""},
-        {"", "disagreement:0.5"},
-        {"", "disagreement:2"},
-        {"", "misfit:0.5"},
-        {"", "misfit:2"},
-        {"", "placement:0.5"},
-        {"", "placement:2"},
-        {"", "structural:0.5"},
-        {"", "structural:2"},
-        {"", "structural_factor:0.5"},
-        {"", "structural_factor:2"},
+        {"", ""},         {"held_out", ""},      {"misfit", ""},      {"", "misfit:0.5"},
+        {"", "misfit:2"}, {"", "placement:0.5"}, {"", "placement:2"},
     };
     printf("## Intervals\n\nMeasured misses inside their interval of 80%%, over all caches, and "
            "the geometric "
