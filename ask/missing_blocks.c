@@ -5,7 +5,7 @@
 
 #include "ask/ask.h"
 #include "measure/command/command.h"
-#include "measure/design/design.h"
+#include "measure/measure.h"
 
 struct words {
     PM_ARRAY(char *, words); /* owned, NULL at the end */
@@ -72,7 +72,8 @@ static void add_settings(struct words *command, const char *settings) {
     free(copy);
 }
 
-/* A line of a run's settings (measure/settings.c) as an option; the command itself is left out. */
+/* A line of a run's settings (measure/run_settings.c) as an option; the command itself is left
+   out. */
 static void add_setting(struct words *command, const char *line) {
     static const char *const names[] = {"build",     "env",        "shared",
                                         "bin-width", "sample",     "max-blocks",

@@ -31,7 +31,7 @@ listed() { # PATTERN
     files $stages | grep -E 'heuristics\.h$' | xargs -r awk -v pattern="$1" '
         /^#define / { counts = $2 ~ pattern } counts && /^    X\([A-Za-z]/ { n++ } !/\\$/ { counts = 0 } END { print n + 0 }'
 }
-printf '%-36s %8d\n' "commands" "$(grep -cE '^ *\{"[a-z]+",' cmd/main.c)" \
+printf '%-36s %8d\n' "commands" "$(grep -oE '^ *\{"[a-z]+",|&pm_command_[a-z]+' cmd/main.c | sort -u | wc -l)" \
     "constants (heuristics.h)" "$(listed '(NUMBERS|SHOWN|COUNTS)')" \
     "steps that can be left out" "$(listed STEPS)" \
     "words of the glossary" "$(sed -n '/^## Words/,/^## [^W]/p' docs/architecture.md | grep -c '^| [^-w]\|^| w[^o]')" \

@@ -95,17 +95,17 @@ unsigned pm_print_instruction(const char *isa, const uint8_t *bytes, uint64_t n_
 /* Where the lifter's control flow of a routine parts from the compiler's. */
 enum pm_check_cause {
     PM_CHECK_AGREES = 0,
-    PM_CHECK_NOT_LIFTED,    /* there is no routine, or it was refused */
-    PM_CHECK_TABLE,         /* targets of a jump through a table */
-    PM_CHECK_COMPUTED_GOTO, /* targets of a jump to labels that the program takes the address of */
-    PM_CHECK_TAIL_CALL,     /* the compiler leaves the routine by a jump, the lifter stays in it */
-    PM_CHECK_COLD,          /* a jump to or from the cold part, or the cold part as a whole */
-    PM_CHECK_NO_RETURN,     /* the compiler knows that a call never returns */
-    PM_CHECK_CALLEE_STOPS,  /* the lifter knows that, the compiler did not see the callee */
-    PM_CHECK_UNREACHABLE,   /* the compiler knows that an instruction's end is never reached */
-    PM_CHECK_LANDING,       /* a place where control arrives unseen, known to one side only */
-    PM_CHECK_EXTENT,        /* code that belongs to the routine on one side only */
-    PM_CHECK_OTHER,         /* none of these: a mistake of the lifter or of the plugin */
+    PM_CHECK_NOT_LIFTED,     /* there is no routine, or it was refused */
+    PM_CHECK_TABLE,          /* targets of a jump through a table */
+    PM_CHECK_COMPUTED_GOTO,  /* targets of a jump to labels that the program takes the address of */
+    PM_CHECK_TAIL_CALL,      /* the compiler leaves the routine by a jump, the lifter stays in it */
+    PM_CHECK_COLD,           /* a jump to or from the cold part, or the cold part as a whole */
+    PM_CHECK_NO_RETURN,      /* the compiler knows that a call never returns */
+    PM_CHECK_CALLEE_STOPS,   /* the lifter knows that, the compiler did not see the callee */
+    PM_CHECK_UNREACHABLE,    /* the compiler knows that an instruction's end is never reached */
+    PM_CHECK_INDIRECT_ENTRY, /* a place where control arrives unseen, known to one side only */
+    PM_CHECK_EXTENT,         /* code that belongs to the routine on one side only */
+    PM_CHECK_OTHER,          /* none of these: a mistake of the lifter or of the plugin */
     PM_CHECK_N_CAUSES
 };
 const char *pm_check_cause_name(enum pm_check_cause cause);

@@ -16,7 +16,7 @@ struct pm_lifted;               /* binlift/lifted.h */
 struct pm_instrumentation_plan; /* binlift/copy/copy.h */
 struct pm_new_code;             /* binlift/copy/copy.h */
 struct pm_bound_request;        /* binlift/bound/bound.h */
-struct pm_bound_copy;           /* binlift/bound/bound.h */
+struct pm_shadow_loop;          /* binlift/bound/bound.h */
 
 /* A set of registers.  general: bits 0–31 general registers, 32–37 flags (x86: CF PF AF ZF SF OF,
    AArch64: N Z C V), 40–55 mask registers (x86: 8, and 48 x87 stack, 49 MXCSR), 56 status of
@@ -246,15 +246,15 @@ struct pm_isa {
     /* When a conditional branch is taken. */
     enum pm_condition (*condition)(const uint8_t *bytes, const struct pm_insn *insn);
 
-    /* Makes the new code that PLAN asks for, to stand at ADDRESS, and the old text with landings;
-       false with a sentence.  MADE is 0 before and the caller's in any case.  NULL: such programs
-       can be looked at, no instrumented copies of them are made. */
+    /* Makes the new code that PLAN asks for, to stand at ADDRESS, and the old text with
+       trampolines; false with a sentence.  MADE is 0 before and the caller's in any case.  NULL:
+       such programs can be looked at, no instrumented copies of them are made. */
     bool (*rewrite)(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,
                     uint64_t address, struct pm_new_code *made, struct pm_error *err);
 
     /* Makes the code of a copy from which a lower bound is measured, whose data are there already;
        false: an operand that no slot can take the place of.  NULL: no lower bounds. */
-    bool (*bound_copy)(const struct pm_bound_request *request, struct pm_bound_copy *copy);
+    bool (*shadow_loop)(const struct pm_bound_request *request, struct pm_shadow_loop *copy);
 
     const uint8_t *dwarf_registers;    /* DWARF's numbers of general registers; NULL without
                                           `rewrite` */

@@ -76,7 +76,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_join_parts(lifted);
     pm_find_tables(lifted);
     pm_find_offset_entries(lifted);
-    pm_find_landings(lifted);
+    pm_find_indirect_entries(lifted);
     pm_find_no_returns(lifted);
     pm_find_tail_calls(lifted);
     pm_find_label_jumps(lifted);

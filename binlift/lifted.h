@@ -29,9 +29,10 @@ struct pm_lifted {
     /* elf/routines.c, with structure->routines and parts (cfg/cold_parts.c takes cold parts out of
        the routines and puts them behind those that they belong to) */
     PM_ARRAY(struct pm_routine_code, routine_codes); /* beside routines.  all */
-    struct pm_unwind_ranges unwind_ranges;           /* cfg/landings.c */
+    struct pm_unwind_ranges unwind_ranges;           /* cfg/indirect_entries.c */
     struct pm_addresses inner_entries;               /* symbols within a larger routine, and what
-                                                        cfg/offset_entries.c adds.  cfg/landings.c */
+                                                        cfg/offset_entries.c adds.
+                                                        cfg/indirect_entries.c */
     uint64_t text_low, text_high;                    /* span of the executable sections.  all */
 
     /* code/decode.c (cfg/cold_parts.c orders the instructions by routine anew) */
@@ -45,7 +46,7 @@ struct pm_lifted {
 
     /* metadata/metadata.c */
     struct pm_metadata *metadata; /* what `.pmodel` says; NULL: none or not asked for.  cfg/,
-                                     metadata/join.c, formula/ */
+                                     metadata/match_loops.c, formula/ */
 
     /* elf/relocations.c */
     PM_ARRAY(struct pm_relocation, relocations); /* of the dynamic linker, ascending by place.
@@ -57,7 +58,7 @@ struct pm_lifted {
     PM_ARRAY(struct pm_jump_table, tables);
     PM_ARRAY(uint64_t, table_targets);
 
-    /* cfg/intervals.c */
+    /* cfg/interval_calls.c */
     bool *ends_interval; /* of each instruction; NULL: none does.  cfg/cfg.c, copy/probes.c */
 
     /* cfg/cfg.c, with structure->blocks and edges */

@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/progress/progress.h"
-#include "measure/design/design.h"
 #include "measure/measure.h"
 
 struct pm_measuring {

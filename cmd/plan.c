@@ -1,7 +1,7 @@
 /* `pmodel plan`: which of the admissible sizes to measure, and what that costs.
 
-   The steps: options → admissible sizes (measure/design) → small trial runs (measure) → a plan
-   (fit) → the table and the command that makes the runs. */
+   The steps: options → admissible sizes (measure/size_design.c) → small trial runs (measure) → a
+   plan (fit) → the table and the command that makes the runs. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>

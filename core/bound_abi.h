@@ -1,4 +1,4 @@
-/* Copies of loop nests, from which lower bounds are measured, as binlift/bound/ makes them and the
+/* Shadow loops, from which lower bounds are measured, as binlift/bound/ makes them and the
    runtime executes them.  Plain C without includes of other parts, as probe_abi.h.
 
    A copy is a block of memory: first its data (slots, then one pm_bound_replay for each replayed

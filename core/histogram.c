@@ -102,7 +102,7 @@ struct blob_header {
     uint64_t n_bins;
     uint64_t checksum; /* XXH3 of the payload before compression, seeded with n_bins */
 };
-enum { BLOB_VERSION = 2, N_HEAD = 8, N_HEAD_1 = 3 };
+enum { BLOB_VERSION = 2, N_HEAD = 8 };
 static const char blob_magic[4] = "PMH";
 #define MOST_BINS (1ull << 32) /* more than distances below 2^64 have at 1 % */
 
@@ -124,14 +124,10 @@ static void put_head(const struct pm_histogram *histogram, double *words) {
     memcpy(&words[7], &sample, sizeof words[7]);
 }
 
-static void take_head(struct pm_histogram *histogram, const double *words, size_t n_head) {
+static void take_head(struct pm_histogram *histogram, const double *words) {
     memcpy(&histogram->block_bytes, &words[0], sizeof words[0]);
     histogram->cold_loads = words[1];
     histogram->cold_stores = words[2];
-    histogram->bytes_touched = NAN;
-    histogram->sample = 1;
-    if (n_head < N_HEAD)
-        return;
     histogram->bytes_touched = words[3];
     histogram->at_least = words[4];
     histogram->beyond_loads = words[5];
@@ -167,9 +163,9 @@ static bool check_header(const void *bytes, size_t n_bytes, struct blob_header *
     memcpy(header, bytes, sizeof *header);
     if (memcmp(header->magic, blob_magic, sizeof header->magic) != 0)
         return pm_fail(err, "histogram: these bytes are not a histogram");
-    if (header->version < 1 || header->version > BLOB_VERSION)
-        return pm_fail(err, "histogram: version %u, this pmodel reads versions up to %u",
-                       header->version, (unsigned)BLOB_VERSION);
+    if (header->version != BLOB_VERSION)
+        return pm_fail(err, "histogram: version %u, this pmodel reads version %u", header->version,
+                       (unsigned)BLOB_VERSION);
     if (header->n_bins > MOST_BINS)
         return pm_fail(err, "histogram: damaged: %llu bins are more than there can be",
                        (unsigned long long)header->n_bins);
@@ -208,8 +204,7 @@ bool pm_histogram_decode(struct pm_packing *packing, const void *bytes, size_t n
     *histogram = (struct pm_histogram){0};
     if (!check_header(bytes, n_bytes, &header, err))
         return false;
-    size_t n_bins = header.n_bins, n_head = header.version == 1 ? N_HEAD_1 : N_HEAD;
-    size_t n_words = n_head + PM_BIN_COLUMNS * n_bins, got = 0;
+    size_t n_bins = header.n_bins, n_words = N_HEAD + PM_BIN_COLUMNS * n_bins, got = 0;
     double *words =
         pm_unpack_with(packing, (const char *)bytes + sizeof header, n_bytes - sizeof header, &got);
     if (!words || got != n_words * sizeof *words ||
@@ -217,12 +212,12 @@ bool pm_histogram_decode(struct pm_packing *packing, const void *bytes, size_t n
         free(words);
         return pm_fail(err, "histogram: damaged: its checksum does not match");
     }
-    take_head(histogram, words, n_head);
+    take_head(histogram, words);
     histogram->n_bins = n_bins;
     histogram->bins = pm_alloc(n_bins + 1, sizeof *histogram->bins);
     for (unsigned column = 0; column < PM_BIN_COLUMNS; column++)
         for (size_t i = 0; i < n_bins; i++)
-            *pm_bin_column(&histogram->bins[i], column) = words[n_head + column * n_bins + i];
+            *pm_bin_column(&histogram->bins[i], column) = words[N_HEAD + column * n_bins + i];
     free(words);
     if (pm_histogram_is_valid(histogram))
         return true;

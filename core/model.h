@@ -188,7 +188,7 @@ struct pm_model_set {
     size_t n_held_out;
     struct pm_model_set *held_out[PM_MOST_HELD_OUT];
     /* What of the measured runs has no models: shares of the run where they are largest (0: all
-       has; NAN: not known, for a run is from before it was kept). */
+       has; NAN: not known). */
     double accesses_left_out, first_touches_left_out;
     size_t n_wholes;
     struct pm_whole_model *wholes; /* one for each block size, where builds differ; owned */

@@ -63,22 +63,24 @@ enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
 
 /* Memory records stand behind each other in units of 8 bytes.  The first word of a record tells its
    kind:
-     below PM_RECORD_IS_BUNDLE   struct pm_memory_record: one execution of one reference, which is
+     below PM_RECORD_IS_ADDRESSES   struct pm_memory_record: one execution of one reference, which
+                                    is
                                  pm_probe_header.first_reference + the index in the module's table.
                                  Of kinds other than PM_ACCESS_PLAIN payload follows
-     with PM_RECORD_IS_BUNDLE    one execution of a bundle (struct pm_probe_bundle), which is
-                                 pm_probe_header.first_bundle + the index in the module's table;
-                                 behind it its addresses, n_addresses words
+     with PM_RECORD_IS_ADDRESSES    one execution of an address record (struct
+                                    pm_probe_address_record), which is
+                                 pm_probe_header.first_address_record + the index in the module's
+                                 table; behind it its addresses, n_addresses words
      with PM_RECORD_IS_EVENT     an event, behind it the stack pointer at the event */
 struct pm_memory_record {
     uint64_t reference;
     uint64_t address;
 };
-#define PM_RECORD_IS_BUNDLE (1u << 30)
+#define PM_RECORD_IS_ADDRESSES (1u << 30)
 #define PM_RECORD_IS_EVENT (1ull << 63)
 
-/* Bundles of all modules of a process together. */
-#define PM_MAX_BUNDLES (1u << 22)
+/* Address records of all modules of a process together. */
+#define PM_MAX_ADDRESS_RECORDS (1u << 22)
 
 /* The word of a call: REFERENCE is pm_probe_header.first_reference + the index of the first
    reference of the call (of loads, if there are any; that of stores is the next), SCALE the width
@@ -122,15 +124,15 @@ struct pm_probe_reference {
     uint8_t reserved;
 };
 
-/* A bundle: plain references that are executed one after the other in one basic block, all of them
-   or none.  Many have an address in common but for a constant, so a record has few addresses: each
-   is that of the first access which refers to it. */
-struct pm_probe_bundle {
+/* An address record: plain references that are executed one after the other in one basic block, all
+   of them or none.  Many have an address in common but for a constant, so a record has few
+   addresses: each is that of the first access which refers to it. */
+struct pm_probe_address_record {
     uint32_t first_access; /* in the table of struct pm_probe_access */
-    uint16_t n_accesses;   /* 1 … PM_BUNDLE_ACCESSES */
-    uint16_t n_addresses;  /* 0 … PM_BUNDLE_ADDRESSES */
+    uint16_t n_accesses;   /* 1 … PM_RECORD_ACCESSES */
+    uint16_t n_addresses;  /* 0 … PM_RECORD_ADDRESSES */
 };
-enum { PM_BUNDLE_ADDRESSES = 15, PM_BUNDLE_ACCESSES = 48 };
+enum { PM_RECORD_ADDRESSES = 15, PM_RECORD_ACCESSES = 48 };
 
 struct pm_probe_access {
     int64_t offset;     /* from its address */
@@ -208,14 +210,14 @@ struct pm_probe_header {
     uint32_t n_groups, n_scopes, n_traps, has_memory_records;
     uint32_t first_scope, has_events; /* ranges of modules that one process may load are disjoint;
                                          has_events: there are probes */
-    uint32_t first_bundle, n_bundles;
+    uint32_t first_address_record, n_address_records;
     uint32_t n_accesses, n_moved;
     uint32_t n_returns, n_intervals;
-    uint64_t references;   /* struct pm_probe_reference [n_references] */
-    uint64_t bundles;      /* struct pm_probe_bundle [n_bundles] */
-    uint64_t accesses;     /* struct pm_probe_access [n_accesses] */
-    uint64_t scopes;       /* struct pm_probe_scope [n_scopes] */
-    uint64_t counters;     /* struct pm_probe_counter [n_counters]; 0: not described */
+    uint64_t references;      /* struct pm_probe_reference [n_references] */
+    uint64_t address_records; /* struct pm_probe_address_record [n_address_records] */
+    uint64_t accesses;        /* struct pm_probe_access [n_accesses] */
+    uint64_t scopes;          /* struct pm_probe_scope [n_scopes] */
+    uint64_t counters;        /* struct pm_probe_counter [n_counters]; 0: not described */
     uint64_t group_scopes; /* u32 [n_groups]: the index of the scope that a group's references are
                               directly in; 0: not described */
     uint64_t reference_blocks; /* u32 [n_references]: the first reference of the basic block that
@@ -255,7 +257,8 @@ struct pm_probe_header {
    (PLRU), f (FIFO) or r (random); P physically indexed, I inclusive, X exclusive, T stores are
    written through, N they do not allocate.  0 ways: fully associative */
 #define PM_ENV_SIMULATE "PMODEL_SIMULATE"
-/* anything: bundles are analysed access by access, which takes longer and must give the same */
+/* anything: address records are analysed access by access, which takes longer and must give the
+   same */
 #define PM_ENV_ACCESSES "PMODEL_ACCESSES"
 /* anything: intervals have histograms of their own; not under sampling */
 #define PM_ENV_INTERVAL_MEMORY "PMODEL_INTERVAL_MEMORY"

@@ -65,9 +65,8 @@ struct pm_profile {
     size_t n_block_sizes;
     uint64_t *block_sizes; /* that were measured or interpolated, ascending; owned */
     PM_ARRAY(struct pm_interpolated_size, interpolated); /* the latter; owned */
-    PM_ARRAY(struct pm_whole,
-             wholes); /* one for each block size; owned.  Empty: not known, because the run
-               is from before they were kept, and code was dropped.  Measured only */
+    PM_ARRAY(struct pm_whole, wholes); /* one for each block size; owned.  Empty: not known, because
+                                code was dropped.  Measured only */
     /* Stores by dirty distance, by (group, block size) ascending; none: not measured.  Owned.
        core/write_backs/write_backs.h */
     PM_ARRAY(struct pm_group_histogram, dirty);

@@ -22,8 +22,9 @@
 #include "measure/block_sizes.h"
 #include "measure/copies/copies.h"
 #include "measure/launchers/launchers.h"
-#include "measure/profiling/profiling.h"
+#include "measure/profiling.h"
 #include "measure/progress.h"
+#include "measure/size_design.h"
 
 /* A file that is made for each size: `{NAME}` in the template is replaced by a value. */
 struct pm_measure_input {

@@ -15,7 +15,7 @@
 #include "measure/bounding/bounding.h"
 #include "measure/command/command.h"
 #include "measure/interruption.h"
-#include "measure/outside/outside.h"
+#include "measure/outside_time.h"
 #include "measure/private.h"
 
 /* ---- folders --------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ struct pm_measure_session {
     const char *shared_folder; /* of jobs, while they run; NULL: runs are in the work folder */
 };
 
-/* ---- what is in the store (store.c) ------------------------------------------------------------
+/* ---- what is in the store (put_runs.c) ----------------------------------------------------------
  */
 
 /* What the store has of a size.  A run that was cut off counts with --keep-partial only. */
@@ -67,7 +67,7 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
 size_t pm_session_merged(const struct pm_measure_session *session, uint64_t *sizes);
 
 /* What must be equal for a run not to be repeated: command, environment, inputs' contents
-   (settings.c).  Owned by the caller. */
+   (run_settings.c).  Owned by the caller. */
 char *pm_settings_text(const struct pm_measure_request *request, struct pm_error *err);
 /* … with those of its intervals, where it has some. */
 void pm_settings_add_intervals(char **text, const struct pm_measure_request *request);

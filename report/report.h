@@ -20,7 +20,7 @@
 #include "fit/analysis/analysis.h"
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
-#include "machines/probe/loops/loops.h"
+#include "machines/probe/loop_runner/loop_runner.h"
 #include "report/annotate/annotate.h"
 #include "report/compare/compare.h"
 #include "report/diff/diff.h"

@@ -11,9 +11,9 @@
 #include "runtime/system.h"
 
 struct pm_loaded_module pm_modules[PM_MAX_MODULES];
-uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references, pm_n_bundles;
+uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references, pm_n_address_records;
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
+struct pm_address_record *pm_address_records;
 uint32_t *pm_group_scopes, *pm_reference_blocks;
 struct pmodel_scope *pm_scopes;
 struct pmodel_program pm_program;
@@ -92,61 +92,64 @@ static bool add_reference_blocks(const struct pm_probe_header *header) {
     return true;
 }
 
-/* ---- bundles --------------------------------------------------------------------------------- */
+/* ---- address records ------------------------------------------------------------------------- */
 
 /* ACCESSES, of the module with HEADER, into INTO; false if a record does not say where one is. */
 static bool take_accesses(const struct pm_probe_header *header, uint64_t load_bias,
-                          const struct pm_probe_bundle *bundle,
-                          const struct pm_probe_access *accesses, struct pm_bundle_access *into) {
-    for (unsigned i = 0; i < bundle->n_accesses; i++) {
+                          const struct pm_probe_address_record *address_record,
+                          const struct pm_probe_access *accesses, struct pm_record_access *into) {
+    for (unsigned i = 0; i < address_record->n_accesses; i++) {
         const struct pm_probe_access *access = &accesses[i];
         uint32_t reference = header->first_reference + access->reference;
-        if (access->reference >= header->n_references || access->address > bundle->n_addresses ||
+        if (access->reference >= header->n_references ||
+            access->address > address_record->n_addresses ||
             pm_references[reference].kind != PM_ACCESS_PLAIN)
             return false;
         uint64_t offset = (uint64_t)access->offset + (access->address ? 0 : load_bias);
-        into[i] = (struct pm_bundle_access){offset, reference, access->address};
+        into[i] = (struct pm_record_access){offset, reference, access->address};
     }
     return true;
 }
 
-static void count_accesses(struct pm_bundle *bundle, unsigned n_accesses) {
-    for (unsigned i = 0; bundle->accesses && i < n_accesses; i++) {
-        unsigned access = pm_references[bundle->accesses[i].reference].access;
-        bundle->n_loads = (uint8_t)(bundle->n_loads + (access & 1));
-        bundle->n_stores = (uint8_t)(bundle->n_stores + (access >> 1 & 1));
+static void count_accesses(struct pm_address_record *address_record, unsigned n_accesses) {
+    for (unsigned i = 0; address_record->accesses && i < n_accesses; i++) {
+        unsigned access = pm_references[address_record->accesses[i].reference].access;
+        address_record->n_loads = (uint8_t)(address_record->n_loads + (access & 1));
+        address_record->n_stores = (uint8_t)(address_record->n_stores + (access >> 1 & 1));
     }
 }
 
-static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias) {
-    if (header->n_bundles == 0)
+static bool add_address_records(const struct pm_probe_header *header, uint64_t load_bias) {
+    if (header->n_address_records == 0)
         return true;
-    if (header->first_bundle > PM_MAX_BUNDLES ||
-        header->n_bundles > PM_MAX_BUNDLES - header->first_bundle)
+    if (header->first_address_record > PM_MAX_ADDRESS_RECORDS ||
+        header->n_address_records > PM_MAX_ADDRESS_RECORDS - header->first_address_record)
         return false;
     const char *module = (const char *)header;
-    const struct pm_probe_bundle *bundles = (const void *)(module + header->bundles);
+    const struct pm_probe_address_record *address_records =
+        (const void *)(module + header->address_records);
     const struct pm_probe_access *accesses = (const void *)(module + header->accesses);
-    if (!pm_bundles)
-        pm_bundles = pm_mmap(PM_MAX_BUNDLES * sizeof *pm_bundles);
-    struct pm_bundle_access *copies = pm_mmap((header->n_accesses + 1ul) * sizeof *copies);
-    if (!pm_bundles || !copies)
+    if (!pm_address_records)
+        pm_address_records = pm_mmap(PM_MAX_ADDRESS_RECORDS * sizeof *pm_address_records);
+    struct pm_record_access *copies = pm_mmap((header->n_accesses + 1ul) * sizeof *copies);
+    if (!pm_address_records || !copies)
         return false;
-    raise_to(&pm_n_bundles, header->first_bundle + header->n_bundles);
-    for (uint32_t b = 0; b < header->n_bundles; b++) {
-        const struct pm_probe_bundle *bundle = &bundles[b];
-        struct pm_bundle_access *into = copies + bundle->first_access;
-        if (bundle->n_addresses > PM_BUNDLE_ADDRESSES || bundle->n_accesses == 0 ||
-            bundle->n_accesses > PM_BUNDLE_ACCESSES || bundle->first_access > header->n_accesses ||
-            bundle->n_accesses > header->n_accesses - bundle->first_access)
+    raise_to(&pm_n_address_records, header->first_address_record + header->n_address_records);
+    for (uint32_t b = 0; b < header->n_address_records; b++) {
+        const struct pm_probe_address_record *address_record = &address_records[b];
+        struct pm_record_access *into = copies + address_record->first_access;
+        if (address_record->n_addresses > PM_RECORD_ADDRESSES || address_record->n_accesses == 0 ||
+            address_record->n_accesses > PM_RECORD_ACCESSES ||
+            address_record->first_access > header->n_accesses ||
+            address_record->n_accesses > header->n_accesses - address_record->first_access)
             return false;
-        bool usable =
-            take_accesses(header, load_bias, bundle, accesses + bundle->first_access, into);
-        struct pm_bundle *added = &pm_bundles[header->first_bundle + b];
-        *added = (struct pm_bundle){.accesses = usable ? into : NULL,
-                                    .n_addresses = bundle->n_addresses};
-        count_accesses(added, bundle->n_accesses);
-        __atomic_store_n(&added->n_accesses, bundle->n_accesses, __ATOMIC_RELEASE);
+        bool usable = take_accesses(header, load_bias, address_record,
+                                    accesses + address_record->first_access, into);
+        struct pm_address_record *added = &pm_address_records[header->first_address_record + b];
+        *added = (struct pm_address_record){.accesses = usable ? into : NULL,
+                                            .n_addresses = address_record->n_addresses};
+        count_accesses(added, address_record->n_accesses);
+        __atomic_store_n(&added->n_accesses, address_record->n_accesses, __ATOMIC_RELEASE);
     }
     return true;
 }
@@ -311,8 +314,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
            header->n_counters <= PM_MAX_COUNTERS - header->first_counter &&
            table_fits(header->references, header->n_references, sizeof(struct pm_probe_reference),
                       segment_bytes) &&
-           table_fits(header->bundles, header->n_bundles, sizeof(struct pm_probe_bundle),
-                      segment_bytes) &&
+           table_fits(header->address_records, header->n_address_records,
+                      sizeof(struct pm_probe_address_record), segment_bytes) &&
            table_fits(header->accesses, header->n_accesses, sizeof(struct pm_probe_access),
                       segment_bytes) &&
            (!header->group_scopes ||
@@ -330,13 +333,13 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
            intervals_fit(header, segment_bytes);
 }
 
-/* Records of the module are being consumed meanwhile, maybe: the mark that a reference or bundle
-   is known is written last. */
+/* Records of the module are being consumed meanwhile, maybe: the mark that a reference or address
+   record is known is written last. */
 static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes,
                        uint64_t load_bias, uint32_t first_group) {
     return add_scopes(header, segment_bytes) && add_counters(header, segment_bytes) &&
            add_group_scopes(header, first_group) && add_reference_blocks(header) &&
-           add_references(header, first_group) && add_bundles(header, load_bias);
+           add_references(header, first_group) && add_address_records(header, load_bias);
 }
 
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,

@@ -39,30 +39,32 @@ extern uint32_t pm_n_references; /* highest number + 1 */
 /* Reference number → that of the first reference of its basic block; NULL while no module says. */
 extern uint32_t *pm_reference_blocks;
 
-/* Bundle number → its accesses, in order: a copy, because records of a module may be consumed after
-   it is gone.  No accesses: no module has that number, or what it says of it is damaged. */
-struct pm_bundle {
-    const struct pm_bundle_access *accesses;
+/* Address record number → its accesses, in order: a copy, because records of a module may be
+   consumed after it is gone.  No accesses: no module has that number, or what it says of it is
+   damaged. */
+struct pm_address_record {
+    const struct pm_record_access *accesses;
     uint16_t n_accesses, n_addresses;
     uint8_t n_loads, n_stores; /* one that is both counts as each */
 };
-struct pm_bundle_access {
+struct pm_record_access {
     uint64_t offset;    /* from its address; if that is 0, it is the address in this process */
     uint32_t reference; /* in pm_references; known and plain */
     uint32_t address;   /* word of the record, 0: none */
 };
-extern struct pm_bundle *pm_bundles;
-extern uint32_t pm_n_bundles; /* highest number + 1 */
+extern struct pm_address_record *pm_address_records;
+extern uint32_t pm_n_address_records; /* highest number + 1 */
 
-/* Is the reference, or bundle, of a module that was met already?  Then so are its groups: they are
+/* Is the reference, or address record, of a module that was met already?  Then so are its groups:
+                                                                           they are
    below pm_n_groups.  Another thread may be adding modules. */
 static inline bool pm_reference_is_known(uint64_t number) {
     return number < __atomic_load_n(&pm_n_references, __ATOMIC_ACQUIRE) &&
            __atomic_load_n(&pm_references[number].reserved, __ATOMIC_ACQUIRE) == PM_REFERENCE_KNOWN;
 }
-static inline bool pm_bundle_is_known(uint64_t number) {
-    return number < __atomic_load_n(&pm_n_bundles, __ATOMIC_ACQUIRE) &&
-           __atomic_load_n(&pm_bundles[number].n_accesses, __ATOMIC_ACQUIRE) > 0;
+static inline bool pm_record_is_known(uint64_t number) {
+    return number < __atomic_load_n(&pm_n_address_records, __ATOMIC_ACQUIRE) &&
+           __atomic_load_n(&pm_address_records[number].n_accesses, __ATOMIC_ACQUIRE) > 0;
 }
 
 /* Group, counted over all modules → number of the scope that it is directly in; NULL while no

@@ -117,7 +117,7 @@ gcc -std=gnu11 -O2 -fopenmp -I"$TOP" -o "$folder/ablation" "$here/ablation.c" \
     -Wl,--start-group "$BUILD"/libpm_{core,fit}.a -Wl,--end-group "${libraries[@]}"
 page=$TOP/docs/ablation.md
 [ -z "${STEPS-}${CONSTANTS-}${PROGRAMS-}" ] || page=$BUILD/ablation.md
-"$folder/ablation" "$folder/cases" "${STEPS-}" "${CONSTANTS-}" "$folder/errors" >"$page.new"
+"$folder/ablation" "$folder/cases" "${STEPS-}" "${CONSTANTS-}" "$folder/errors" | wrap >"$page.new"
 mv "$page.new" "$page"
 cat "$page"
 say "$((SECONDS - started)) s; tables in $page"

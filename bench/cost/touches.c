@@ -8,8 +8,8 @@
    Last column: bytes of memory for each distinct block.
 
    JSON: a line for each trace, {trace, name, ns, ns_near, far, ns_far}, and one {load_ns}.  FAR is
-   the share of the touches whose block is none of the 16 most recent ones (the front), ns_near what
-   a touch takes of a trace with the same order that stays within 16 blocks, and
+   the share of the touches whose block is none of the 16 most recent ones (the stack top), ns_near
+   what a touch takes of a trace with the same order that stays within 16 blocks, and
 
        ns_far = (ns − (1 − far) · ns_near) / far.
 
@@ -179,30 +179,30 @@ static double time_variant(const struct trace *trace, struct pm_reuse *reuse) {
 
 /* ---- figures for `make bench` ---------------------------------------------------------------- */
 
-/* The same order of touches within 16 blocks: a block that comes into the front takes the place and
-   the name of the one that falls out.  *FAR: the share of the touches that do; counted here, not by
-   what is measured. */
-static struct trace within_front(const struct trace *trace, unsigned shift, double *far) {
-    enum { FRONT = 16 };
+/* The same order of touches within 16 blocks: a block that comes into the stack top takes the place
+   and the name of the one that falls out.  *FAR: the share of the touches that do; counted here,
+   not by what is measured. */
+static struct trace within_stack_top(const struct trace *trace, unsigned shift, double *far) {
+    enum { STACK_TOP = 16 };
     struct {
         uint64_t block, name;
-    } front[FRONT + 1] = {{0}}; /* most recent first; no trace has block 0 */
+    } stack_top[STACK_TOP + 1] = {{0}}; /* most recent first; no trace has block 0 */
     struct trace within = {0};
     size_t n_far = 0;
-    for (uint64_t i = 0; i < FRONT; i++)
-        front[i].name = (1u << 20) + i;
+    for (uint64_t i = 0; i < STACK_TOP; i++)
+        stack_top[i].name = (1u << 20) + i;
     for (size_t i = 0; i < trace->n; i++) {
         uint64_t block = trace->accesses[i].address >> shift;
         unsigned at = 0;
-        while (at < FRONT && front[at].block != block)
+        while (at < STACK_TOP && stack_top[at].block != block)
             at++;
-        n_far += at == FRONT;
-        if (at == FRONT)
-            at = FRONT - 1;
-        uint64_t name = front[at].name;
-        memmove(front + 1, front, at * sizeof *front);
-        front[0].block = block;
-        front[0].name = name;
+        n_far += at == STACK_TOP;
+        if (at == STACK_TOP)
+            at = STACK_TOP - 1;
+        uint64_t name = stack_top[at].name;
+        memmove(stack_top + 1, stack_top, at * sizeof *stack_top);
+        stack_top[0].block = block;
+        stack_top[0].name = name;
         add(&within, name << shift);
     }
     *far = (double)n_far / (double)trace->n;
@@ -259,7 +259,7 @@ static void print_figures(unsigned number) {
     struct trace trace = {0};
     unsigned shift = make_trace(&trace, number);
     double far, ns = time_widest(&trace, shift);
-    struct trace within = within_front(&trace, shift, &far);
+    struct trace within = within_stack_top(&trace, shift, &far);
     double ns_near = time_widest(&within, shift);
     printf("{\"trace\": %u, \"name\": \"%s\", \"ns\": %.3f, \"ns_near\": %.3f, \"far\": %.6f, "
            "\"ns_far\": %.3f}\n",

@@ -1,7 +1,7 @@
 /* What the files of binlift/aarch64/ share: fields of an instruction word, register numbers, and
    what one instruction does with registers.  An A64 instruction is one word of 32 bits whose fields
    stand at fixed places (Arm Architecture Reference Manual, C4), so they are read from there; names
-   come from Capstone (names.c). */
+   come from Capstone (a64_names.c). */
 #ifndef PM_A64_H
 #define PM_A64_H
 
@@ -60,7 +60,7 @@ void pm_a64_define(struct pm_registers *registers, unsigned number, bool sp);
 void pm_a64_define_vector(struct pm_registers *registers, unsigned number);
 void pm_a64_define_flags(struct pm_registers *registers);
 
-/* Registers (simd.c, sve.c, memory.c); all but flow, which decode.c knows. */
+/* Registers (a64_simd.c, a64_sve.c, a64_memory.c); all but flow, which a64_decode.c knows. */
 void pm_a64_simd_registers(uint32_t word, struct pm_registers *registers);
 void pm_a64_sve_registers(uint32_t word, struct pm_registers *registers);
 void pm_a64_memory_registers(uint32_t word, struct pm_registers *registers);
@@ -85,7 +85,7 @@ enum pm_a64_memory_form pm_a64_memory_form(uint32_t word);
 bool pm_a64_writeback(uint32_t word, unsigned *base, int64_t *step);
 bool pm_a64_is_pair(uint32_t word); /* ldp, stp and their like */
 
-/* names.c: numbers of mnemonics are Capstone's, then those of instructions it does not know. */
+/* a64_names.c: numbers of mnemonics are Capstone's, then those of instructions it does not know. */
 enum { PM_A64_N_MNEMONICS = 1024 }; /* at most */
 const char *pm_a64_mnemonic(uint32_t number);
 uint32_t pm_a64_mnemonic_of(const uint8_t *bytes, const struct pm_insn *insn);

@@ -24,18 +24,18 @@ enum pm_bound_refusal {
     PM_BOUND_STRINGS,   /* a string instruction: it loads and stores as often as its operands say */
     PM_BOUND_FRAME,     /* the stack pointer or frame pointer changes in a way that is not known */
     PM_BOUND_COUNTING,  /* `loop` or `jrcxz` on a value that hangs on what was loaded */
-    PM_BOUND_FORMS,     /* an operand that no slot can take the place of (pm_isa.bound_copy) */
+    PM_BOUND_FORMS,     /* an operand that no slot can take the place of (pm_isa.shadow_loop) */
     PM_BOUND_N_REFUSALS
 };
 /* "calls another routine": the end of a sentence that begins with the loop. */
 const char *pm_bound_refusal_text(uint8_t refusal);
 
-/* How the copy of a nest makes an access. */
+/* How a nest's shadow loop makes an access. */
 struct pm_bound_access {
     uint32_t reference;             /* of the structure */
     uint32_t recorded;              /* the access of the plan, of the same reference, that is
-                                       recorded: routines may be called by several nests; PM_NONE: it
-                                       has no slot */
+                                       recorded: routines may be called by several nests; PM_NONE:
+                                       it has no slot */
     uint32_t load_slot, store_slot; /* in pm_bound_plan.slots; PM_NONE: it is kept, or has no such
                                        half.  Of one that loads and stores: different where load,
                                        operation and store are apart */
@@ -142,7 +142,7 @@ struct pm_bound_recorded {
 };
 
 /* See core/bound_abi.h.  Code begins on the first page behind the data. */
-struct pm_bound_copy {
+struct pm_shadow_loop {
     PM_ARRAY(uint8_t, data); /* addresses in replays are offsets from the data's first byte */
     uint32_t first_replay;   /* byte of the data */
     uint32_t library_place;  /* the same: 64 bytes that the library may store to */
@@ -169,10 +169,10 @@ struct pm_bound_request {
     struct pm_bound_recorded recorded; /* 0: nothing */
 };
 
-/* Makes the copy of a nest.  False: PM_BOUND_FORMS, or an ISA without such copies.  COPY, 0 before,
-   is the caller's in any case (pm_bound_copy_free). */
-bool pm_make_bound_copy(const struct pm_bound_request *request, struct pm_bound_copy *copy);
-void pm_bound_copy_free(struct pm_bound_copy *copy);
+/* Makes a nest's shadow loop.  False: PM_BOUND_FORMS, or an ISA without such copies.  COPY, 0
+   before, is the caller's in any case (pm_shadow_loop_free). */
+bool pm_make_shadow_loop(const struct pm_bound_request *request, struct pm_shadow_loop *copy);
+void pm_shadow_loop_free(struct pm_shadow_loop *copy);
 
 /* What stands in the file of copies that the runtime reads (core/bound_abi.h). */
 struct pm_bound_entry {
@@ -180,7 +180,7 @@ struct pm_bound_entry {
     uint32_t every;  /* of so many executions one has its copy run before it; at least 1 */
     const struct pm_bound_plan *plan;
     const struct pm_bound_nest *nest;
-    const struct pm_bound_copy *copy;
+    const struct pm_shadow_loop *copy;
 };
 
 /* These two: false with a sentence if PATH cannot be written. */

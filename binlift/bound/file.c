@@ -29,7 +29,7 @@ static uint64_t append(struct bytes *out, const void *at, size_t n) {
 static struct pm_bound_file_nest append_nest(struct bytes *out,
                                              const struct pm_bound_entry *entry) {
     const struct pm_bound_nest *nest = entry->nest;
-    const struct pm_bound_copy *copy = entry->copy;
+    const struct pm_shadow_loop *copy = entry->copy;
     return (struct pm_bound_file_nest){
         .module = entry->module,
         .scope = nest->loop,

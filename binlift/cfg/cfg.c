@@ -1,5 +1,5 @@
 /* The control flow graph: basic blocks and edges.
-   Needs instructions, jump tables, landings, calls that do not return.
+   Needs instructions, jump tables, indirect entries, calls that do not return.
 
    A basic block ends at branches, jumps and returns, at calls that may not return or that end an
    interval, and before any
@@ -71,7 +71,7 @@ static uint32_t add_block(struct pm_lifted *lifted, uint32_t routine, uint32_t f
              !(lifted->insn_marks[k - 1] & PM_MARK_PART_END));
     block->n_instructions = k - first;
     *code = (struct pm_block_code){first, k - first,
-                                   (lifted->insn_marks[first] & PM_MARK_LANDING) != 0};
+                                   (lifted->insn_marks[first] & PM_MARK_INDIRECT_ENTRY) != 0};
     return k;
 }
 
@@ -221,8 +221,8 @@ static void reach_all(struct pm_lifted *lifted, uint32_t number, const uint32_t 
     for (uint32_t b = 0; b < routine->n_blocks; b++) {
         if (reached[b])
             continue;
-        lifted->block_codes[routine->first_block + b].landing = true;
-        add_edge(lifted, number, PM_NONE, routine->first_block + b, PM_EDGE_LANDING);
+        lifted->block_codes[routine->first_block + b].indirect_entry = true;
+        add_edge(lifted, number, PM_NONE, routine->first_block + b, PM_EDGE_INDIRECT_ENTRY);
         reach(lifted, routine, first_out, b, reached, stack);
     }
     free(reached);
@@ -246,7 +246,7 @@ static void add_edges(struct pm_lifted *lifted, uint32_t number) {
         if (b == 0)
             add_edge(lifted, number, PM_NONE, block, PM_EDGE_ENTRY);
         else if (lifted->insn_marks[lifted->block_codes[block].first_insn] & PM_MARK_OUTSIDE)
-            add_edge(lifted, number, PM_NONE, block, PM_EDGE_LANDING);
+            add_edge(lifted, number, PM_NONE, block, PM_EDGE_INDIRECT_ENTRY);
     }
     reach_all(lifted, number, first_out);
     routine->n_edges = (uint32_t)structure->n_edges - routine->first_edge;

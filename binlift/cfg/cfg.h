@@ -1,7 +1,7 @@
 /* Control flow: from decoded instructions to basic blocks, edges and loops.  Passes first find
-   where control goes (cold parts of routines, jump tables, computed gotos, landings, calls that do
-   not come back, tail calls); then the graph is built once.  The passes fill struct pm_lifted
-   (binlift/lifted.h), which owns what they make. */
+   where control goes (cold parts of routines, jump tables, computed gotos, indirect entries, calls
+   that do not come back, tail calls); then the graph is built once.  The passes fill struct
+   pm_lifted (binlift/lifted.h), which owns what they make. */
 #ifndef PM_BINLIFT_CFG_H
 #define PM_BINLIFT_CFG_H
 
@@ -28,7 +28,8 @@ struct pm_routine_code {
     uint32_t first_insn,
         n_insns; /* contiguous; covers its parts, one after the other, each ascending */
     bool interior_references; /* address of an inner instruction is taken (data or code): control
-                                 may arrive at those landings by means that the CFG does not see */
+                                 may arrive at those indirect entries by means that the CFG does not
+                                 see */
     bool entered_by_offset;   /* offset_entries.c: an interpreter in assembly language */
     bool may_not_return;      /* exit, longjmp, throw or unknown code may be called from it */
 };
@@ -36,14 +37,14 @@ struct pm_routine_code {
 /* Beside struct pm_block of the same index. */
 struct pm_block_code {
     uint32_t first_insn, n_insns;
-    bool landing; /* control may arrive from outside the visible CFG at this block's start: entries,
-                     jump-table targets, landing pads of exceptions, address-taken labels */
+    bool indirect_entry; /* control may arrive from outside the visible CFG at its start: entries,
+                            jump-table targets, landing pads of exceptions, address-taken labels */
 };
 
 enum pm_insn_mark {
-    PM_MARK_LEADER = 1,  /* a basic block starts here */
-    PM_MARK_LANDING = 2, /* becomes pm_block_code.landing */
-    PM_MARK_OUTSIDE = 4, /* control arrives from outside its routine: an edge PM_EDGE_LANDING */
+    PM_MARK_LEADER = 1,         /* a basic block starts here */
+    PM_MARK_INDIRECT_ENTRY = 2, /* becomes pm_block_code.indirect_entry */
+    PM_MARK_OUTSIDE = 4,        /* from outside its routine: an edge PM_EDGE_INDIRECT_ENTRY */
     PM_MARK_MAY_NOT_RETURN = 8,
     PM_MARK_NEVER_RETURNS = 16,
     PM_MARK_TAIL_CALL = 64,  /* an indirect jump that leaves its routine for good */
@@ -56,11 +57,12 @@ enum pm_insn_mark {
 void pm_join_parts(struct pm_lifted *lifted);          /* cold_parts.c: into their routines */
 void pm_find_tables(struct pm_lifted *lifted);         /* jump_tables.c: tables, table_targets */
 void pm_find_offset_entries(struct pm_lifted *lifted); /* offset_entries.c: inner_entries */
-void pm_find_landings(struct pm_lifted *lifted);    /* landings.c: relocations, data words, LSDAs */
+void pm_find_indirect_entries(
+    struct pm_lifted *lifted); /* indirect_entries.c: relocations, data words, LSDAs */
 void pm_find_no_returns(struct pm_lifted *lifted);  /* no_return.c: calls that do not come back */
 void pm_find_tail_calls(struct pm_lifted *lifted);  /* tail_calls.c: PM_MARK_TAIL_CALL */
 void pm_find_label_jumps(struct pm_lifted *lifted); /* computed_gotos.c: into tables */
-/* intervals.c: calls that end an interval, where asked for */
+/* interval_calls.c: calls that end an interval, where asked for */
 void pm_find_intervals(struct pm_lifted *lifted, const struct pm_lift_options *options);
 /* What the call or jump INSN calls; "" where that is not known. */
 const char *pm_interval_callee(const struct pm_lifted *lifted, const struct pm_insn *insn);
@@ -119,7 +121,8 @@ uint32_t pm_flow_order(const struct pm_flow *flow, uint32_t *order, uint32_t *po
 
 struct pm_loop {
     uint32_t routine;
-    uint32_t header;  /* basic block; of several entries the lowest that is not a mere landing */
+    uint32_t
+        header; /* basic block; of several entries the lowest that is not a mere indirect entry */
     uint32_t parent;  /* index of the next loop outside, smaller than its own; PM_NONE */
     uint32_t depth;   /* 1 = outermost */
     bool irreducible; /* can be entered elsewhere than at its header */

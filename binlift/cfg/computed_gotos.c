@@ -364,7 +364,7 @@ static void open_table(struct pm_lifted *lifted, const struct pm_jump_table *tab
     for (uint32_t t = 0; t < table->n_targets; t++) {
         uint32_t to = pm_insn_at(lifted, lifted->table_targets[table->first_target + t]);
         if (to != PM_NONE)
-            lifted->insn_marks[to] |= PM_MARK_LEADER | PM_MARK_LANDING | PM_MARK_OUTSIDE;
+            lifted->insn_marks[to] |= PM_MARK_LEADER | PM_MARK_INDIRECT_ENTRY | PM_MARK_OUTSIDE;
     }
 }
 

@@ -4,9 +4,9 @@
    The compiler's word comes first, also for computed gotos; else the ISA finds the table's form by
    slicing backwards from the jump.  Entries are read while they are starts of instructions of the
    routine or of its cold part, up to the next table, and to the bounds check where there is one.
-   Entries between the bound and that end are no edges, but landings: a bound that was wrong must
-   not lose control. Where an entry below the bound cannot be one, the table is unknown: its entries
-   are landings. */
+   Entries between the bound and that end are no edges, but indirect entries: a bound that was wrong
+   must not lose control. Where an entry below the bound cannot be one, the table is unknown: its
+   entries are indirect entries. */
 #include "binlift/cfg/jumps.h"
 #include "binlift/lifted.h"
 #include "binlift/metadata/metadata.h"
@@ -92,7 +92,7 @@ static void mark_target(struct pm_lifted *lifted, uint32_t routine, uint64_t tar
     uint32_t insn = pm_insn_at(lifted, target);
     if (insn == PM_NONE)
         return;
-    lifted->insn_marks[insn] |= PM_MARK_LEADER | PM_MARK_LANDING;
+    lifted->insn_marks[insn] |= PM_MARK_LEADER | PM_MARK_INDIRECT_ENTRY;
     if (pm_routine_at(lifted, target) != routine)
         lifted->insn_marks[insn] |= PM_MARK_OUTSIDE;
 }

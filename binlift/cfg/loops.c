@@ -11,7 +11,7 @@
    them apart, and trip counts of a region that is entered once would be a guess.  GCC splits such a
    loop in its middle end and joins it again in the final code.  What is entered from outside the
    visible CFG (landing pads, places whose address is taken) counts as entered from ENTRY, so a loop
-   with a landing inside is irreducible.
+   with an indirect entry inside is irreducible.
 
    Strongly connected regions: R. Tarjan, "Depth-first search and linear graph algorithms", 1972.
    The work is proportional to edges times depth of nesting. */
@@ -37,7 +37,7 @@ struct search {
     /* successors of basic block b (numbers count from the routine's first): to[out[b]…], and
        predecessors: from[in[b]…] */
     uint32_t *out, *to, *in, *from;
-    uint8_t *entered;      /* by the routine's entry: 1; by a landing: 2 */
+    uint8_t *entered;      /* by the routine's entry: 1; by an indirect entry: 2 */
     uint32_t *nodes;       /* basic blocks, each region in one piece */
     uint32_t *region;      /* of each basic block: number of the region that it was last put into */
     uint8_t *is_header;    /* of a loop that was found: edges to it are gone */
@@ -75,7 +75,7 @@ static void collect_graph(struct search *s, const struct pm_edge *edges) {
     for (uint32_t e = 0; e < s->routine->n_edges; e++)
         if (edges[e].from == PM_NONE && edges[e].to != PM_NONE)
             s->entered[edges[e].to - s->routine->first_block] |=
-                edges[e].kind == PM_EDGE_LANDING ? 2 : 1;
+                edges[e].kind == PM_EDGE_INDIRECT_ENTRY ? 2 : 1;
 }
 
 /* ---- strongly connected regions -------------------------------------------------------------- */
@@ -174,7 +174,8 @@ static void split(struct search *s, uint32_t begin, uint32_t end, uint32_t paren
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* 0: no edge leads to B from outside its region; 1: some do; 2: all of them are landings. */
+/* 0: no edge leads to B from outside its region; 1: some do; 2: all of them are indirect
+   entries. */
 static int how_entered(const struct search *s, uint32_t b) {
     bool from_outside = s->entered[b] & 1;
     for (uint32_t e = s->in[b]; e < s->in[b + 1] && !from_outside; e++)
@@ -182,10 +183,10 @@ static int how_entered(const struct search *s, uint32_t b) {
     return from_outside ? 1 : s->entered[b] ? 2 : 0;
 }
 
-/* Makes a loop of REGION.  Of several entries the lowest that is not a mere landing is `header`;
-   of none (unreachable code) the lowest basic block. */
+/* Makes a loop of REGION.  Of several entries the lowest that is not a mere indirect entry is
+   `header`; of none (unreachable code) the lowest basic block. */
 static uint32_t make_loop(struct search *s, const struct region *region) {
-    uint32_t number = ++s->n_regions, header = PM_NONE, landing = PM_NONE, n_entries = 0;
+    uint32_t number = ++s->n_regions, header = PM_NONE, indirect_entry = PM_NONE, n_entries = 0;
     for (uint32_t i = region->begin; i < region->end; i++)
         s->region[s->nodes[i]] = number;
     for (uint32_t i = region->begin; i < region->end; i++) {
@@ -193,13 +194,13 @@ static uint32_t make_loop(struct search *s, const struct region *region) {
         int entered = how_entered(s, b);
         if (entered == 1 && b < header)
             header = b;
-        if (entered == 2 && b < landing)
-            landing = b;
+        if (entered == 2 && b < indirect_entry)
+            indirect_entry = b;
         s->is_header[b] = entered != 0;
         n_entries += entered != 0;
     }
     if (header == PM_NONE)
-        header = landing != PM_NONE ? landing : region->lowest;
+        header = indirect_entry != PM_NONE ? indirect_entry : region->lowest;
     s->is_header[header] = 1;
     uint32_t index = (uint32_t)s->loops->n_loops, first_block = s->routine->first_block;
     uint32_t depth = region->parent == PM_NONE ? 1 : s->loops->loops[region->parent].depth + 1;

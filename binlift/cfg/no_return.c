@@ -290,7 +290,8 @@ static void mark_calls(struct analysis *analysis) {
             else if (habit == MAY_NOT_RETURN)
                 lifted->insn_marks[k] |= PM_MARK_MAY_NOT_RETURN;
             else if (habit == RETURNS_TWICE && !(lifted->insn_marks[k] & PM_MARK_PART_END))
-                lifted->insn_marks[k + 1] |= PM_MARK_LEADER | PM_MARK_LANDING | PM_MARK_OUTSIDE;
+                lifted->insn_marks[k + 1] |=
+                    PM_MARK_LEADER | PM_MARK_INDIRECT_ENTRY | PM_MARK_OUTSIDE;
         }
     }
 }

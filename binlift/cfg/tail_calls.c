@@ -1,5 +1,6 @@
 /* Is an indirect jump without a table a tail call through a pointer, or does it go to places in its
-   routine that were not found?  Needs instructions, jump tables, landings, calls that do not
+   routine that were not found?  Needs instructions, jump tables, indirect entries, calls that do
+                                 not
    return.  Marks tail calls.
 
    A tail call leaves the stack as it was on entry; a `goto` or `switch` in a routine with a frame

@@ -88,15 +88,15 @@ struct pm_new_code {
     uint32_t code_bytes;
     uint8_t *image; /* the file's bytes, the old text patched: control that arrives there goes on in
                        the new code */
-    PM_ARRAY(struct pm_probe_bundle, bundles); /* references that share a record */
+    PM_ARRAY(struct pm_probe_address_record, address_records); /* references that share a record */
     PM_ARRAY(struct pm_probe_access, accesses);
     PM_ARRAY(struct pm_probe_trap, traps); /* old addresses whose trap instruction stands for a
                                               jump; ascending */
     PM_ARRAY(struct pm_interval_place, interval_ends);
     /* If calls move: */
-    PM_ARRAY(struct pm_moved_place, places);   /* of the new code, by old instructions */
-    PM_ARRAY(struct pm_moved_place, returns);  /* of moved calls */
-    PM_ARRAY(struct pm_moved_place, landings); /* of exceptions; ascending by `old` */
+    PM_ARRAY(struct pm_moved_place, places);       /* of the new code, by old instructions */
+    PM_ARRAY(struct pm_moved_place, returns);      /* of moved calls */
+    PM_ARRAY(struct pm_moved_place, landing_pads); /* of exceptions; ascending by `old` */
 };
 
 /* What the record of a reference that has one of its own holds behind its address, in units of 16

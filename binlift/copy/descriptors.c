@@ -211,7 +211,7 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
         .first_counter = options->first_counter,
         .n_counters = options->no_counters ? 0 : plan->counters->n_counters,
         .first_reference = options->first_reference,
-        .first_bundle = options->first_reference, /* there are at most as many */
+        .first_address_record = options->first_reference, /* there are at most as many */
         .n_references = options->memory_records ? (uint32_t)structure->n_references : 0,
         .n_groups = (uint32_t)structure->n_groups,
         .n_scopes = (uint32_t)structure->n_scopes,

@@ -1,8 +1,8 @@
 /* Which basic blocks are proven to be code, so that they move and their old bytes may be
-   overwritten: what can be reached over edges from entries, from landings and from direct jumps of
-   other routines.  In a routine with an unresolved jump every block is taken for code, because that
-   jump goes somewhere; elsewhere a block that nothing reaches may as well be data between
-   instructions, and stays.
+   overwritten: what can be reached over edges from entries, from indirect entries and from direct
+   jumps of other routines.  In a routine with an unresolved jump every block is taken for code,
+   because that jump goes somewhere; elsewhere a block that nothing reaches may as well be data
+   between instructions, and stays.
 
    Needs the choice of routines that move.  Fills pm_instrumentation_plan.block_moves. */
 #include "binlift/copy/private.h"
@@ -28,7 +28,7 @@ static void reach_roots(struct worklist *list) {
     const struct pm_lifted *lifted = list->lifted;
     const struct pm_structure *structure = lifted->structure;
     for (uint32_t b = 0; b < structure->n_blocks; b++)
-        if ((lifted->insn_marks[lifted->block_codes[b].first_insn] & PM_MARK_LANDING) ||
+        if ((lifted->insn_marks[lifted->block_codes[b].first_insn] & PM_MARK_INDIRECT_ENTRY) ||
             pm_may_be_entered_anywhere(lifted, structure->blocks[b].routine))
             reach(list, b);
     for (uint32_t e = 0; e < structure->n_edges; e++)

@@ -3,10 +3,10 @@
 
    A call moves if it is certain that nothing depends on its return address but the return:
    - the file's unwinding information is understood to its last byte, the rules at the call hold
-     elsewhere too, and so does its exception table, whose landings all move;
+     elsewhere too, and so does its exception table, whose landing pads all move;
    - it does not call into its own routine's middle, nor a routine that reads its return address:
      that is a way to get the program counter, or data behind the call;
-   - the address behind it is no landing: whoever knows it may compare it;
+   - the address behind it is no indirect entry: whoever knows it may compare it;
    - the file has no garbage collector that knows return addresses, no unwinder of its own, nor the
      routine that reads the exception table: how much the latter do depends on the tables, and it is
      measured;
@@ -41,7 +41,7 @@ static bool has_stack_walker(const struct pm_structure *structure) {
 /* Is the address behind the call K known to data or code? */
 static bool return_is_known(const struct pm_lifted *lifted, uint32_t k) {
     uint32_t behind = pm_insn_after(lifted, k);
-    return behind != PM_NONE && (lifted->insn_marks[behind] & PM_MARK_LANDING);
+    return behind != PM_NONE && (lifted->insn_marks[behind] & PM_MARK_INDIRECT_ENTRY);
 }
 
 static bool is_profiled(const struct pm_lifted *lifted) {
@@ -116,14 +116,16 @@ static void find_readers(struct choice *choice) {
 
 /* ---- which rules can be elsewhere ------------------------------------------------------------ */
 
-/* Do all landings of FDE's exceptions move? */
-static bool landings_move(const struct choice *choice, const struct pm_unwind_fde *fde) {
+/* Do all landing pads of FDE's exceptions move? */
+static bool landing_pads_move(const struct choice *choice, const struct pm_unwind_fde *fde) {
     struct pm_exception_table table = {0};
     bool move = pm_read_exception_table(&choice->lifted->image, fde, &table);
     for (size_t i = 0; move && i < table.n_sites; i++) {
-        uint32_t block =
-            table.sites[i].landing ? pm_block_at(choice->lifted, table.sites[i].landing) : PM_NONE;
-        move = !table.sites[i].landing || (block != PM_NONE && choice->plan->block_moves[block]);
+        uint32_t block = table.sites[i].landing_pad
+                             ? pm_block_at(choice->lifted, table.sites[i].landing_pad)
+                             : PM_NONE;
+        move =
+            !table.sites[i].landing_pad || (block != PM_NONE && choice->plan->block_moves[block]);
     }
     pm_exception_table_release(&table);
     return move;
@@ -144,7 +146,7 @@ static void find_movable(struct choice *choice) {
         struct pm_unwind_fde *fde = &unwinding->fdes[i];
         if (fde->lsda && fde->can_move)
             fde->can_move = !reads_own_tables(choice->lifted, &unwinding->cies[fde->cie]) &&
-                            landings_move(choice, fde);
+                            landing_pads_move(choice, fde);
     }
 }
 

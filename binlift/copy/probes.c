@@ -85,7 +85,7 @@ static bool is_only_arrival(const struct planner *p, const struct pm_routine *ro
         const struct pm_edge *other = &p->structure->edges[e];
         if (other == edge || other->to != edge->to)
             continue;
-        if (other->kind == PM_EDGE_ENTRY || other->kind == PM_EDGE_LANDING ||
+        if (other->kind == PM_EDGE_ENTRY || other->kind == PM_EDGE_INDIRECT_ENTRY ||
             other->kind == PM_EDGE_TABLE ||
             (other->from != PM_NONE && pm_is_call(pm_last_insn(p->lifted, other->from)->control)))
             return false;
@@ -100,7 +100,7 @@ static enum pm_counter_place event_place(const struct planner *p, const struct p
     enum pm_counter_place place = p->lifted->counters->places[e];
     if (edge->kind == PM_EDGE_NO_RETURN)
         return PM_PLACE_IN_SOURCE;
-    if (edge->kind == PM_EDGE_LANDING && place == PM_PLACE_NOWHERE)
+    if (edge->kind == PM_EDGE_INDIRECT_ENTRY && place == PM_PLACE_NOWHERE)
         return PM_PLACE_ARRIVAL; /* "here" is true of all who arrive */
     if (place != PM_PLACE_IN_SOURCE)
         return place;
@@ -126,7 +126,7 @@ static void give_up(struct planner *p, const struct pm_routine *routine) {
 static void drop_scopes_without_place(struct planner *p, const struct pm_routine *routine) {
     for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++) {
         const struct pm_edge *edge = &p->structure->edges[e];
-        if (edge->kind == PM_EDGE_NO_RETURN || edge->kind == PM_EDGE_LANDING ||
+        if (edge->kind == PM_EDGE_NO_RETURN || edge->kind == PM_EDGE_INDIRECT_ENTRY ||
             event_place(p, routine, e) != PM_PLACE_NOWHERE)
             continue;
         for (int side = 0; side < 2; side++) {
@@ -181,9 +181,9 @@ static void plan_edge(struct planner *p, const struct pm_routine *routine, uint3
     p->plan->first[e] = (uint32_t)p->plan->n_events;
     if (edge->kind == PM_EDGE_NO_RETURN || edge->kind == PM_EDGE_EXIT)
         add_interval_end(p, edge->from);
-    if (edge->kind == PM_EDGE_LANDING && has_probes)
+    if (edge->kind == PM_EDGE_INDIRECT_ENTRY && has_probes)
         *PM_PUSH(p->plan, events) = probed_scope_of(p, edge->to) << 2 | PM_EVENT_HERE;
-    else if (edge->kind != PM_EDGE_NO_RETURN && edge->kind != PM_EDGE_LANDING)
+    else if (edge->kind != PM_EDGE_NO_RETURN && edge->kind != PM_EDGE_INDIRECT_ENTRY)
         add_edge_events(p, routine, edge);
     if (p->plan->n_events > p->plan->first[e])
         p->plan->places[e] = event_place(p, routine, e);

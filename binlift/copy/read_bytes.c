@@ -1,6 +1,6 @@
 /* Bytes of code that some instruction reads as data, by an address relative to the program counter.
    Compilers of interpreters do it: one place's immediate is another's constant.  Such bytes keep
-   their value when the code around them moves: no int3, no landing jump, no call that is
+   their value when the code around them moves: no int3, no trampoline, no call that is
    redirected.  A routine in which control may arrive at one of them stays as it is.
 
    Part of the choice of routines that move.  Fills pm_instrumentation_plan.read_bytes. */

@@ -1,5 +1,5 @@
 /* Where each edge's counter can stand (counters.h).  Needs the CFG with an edge for every path that
-   control may take, blocks' instructions, and landings. */
+   control may take, blocks' instructions, and indirect entries. */
 #include "binlift/counters/private.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool is_branch(uint8_t control) {
 /* Whether control goes along EDGE by the target's old address or from another routine, so that the
    target's other predecessors can be distinguished from it only where it arrives. */
 static bool arrives(const struct pm_lifted *lifted, const struct pm_edge *edge) {
-    return edge->kind == PM_EDGE_ENTRY || edge->kind == PM_EDGE_LANDING ||
+    return edge->kind == PM_EDGE_ENTRY || edge->kind == PM_EDGE_INDIRECT_ENTRY ||
            edge->kind == PM_EDGE_TABLE ||
            (edge->kind == PM_EDGE_FALLTHROUGH && pm_is_call(terminator(lifted, edge->from)));
 }

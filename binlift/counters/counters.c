@@ -4,8 +4,8 @@
    on the tree first, then those by descending weight.  With E edges and V vertices, ENTRY and EXIT
    among them, E − V + 2 edges are left, one of them more for every call that may not return.
 
-   Needs the CFG, loops in the scope tree, instructions and landings.  A routine in which edges that
-   cannot be counted form a cycle gets no counters. */
+   Needs the CFG, loops in the scope tree, instructions and indirect entries.  A routine in which
+   edges that cannot be counted form a cycle gets no counters. */
 #include "binlift/counters/private.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@ void pm_find_counter_places(const struct pm_lifted *lifted, const struct pm_flow
 void pm_find_trip_counts(const struct pm_lifted *lifted, const struct pm_flow *flow,
                          struct pm_counter_plan *plan);
 
-/* weights.c: estimated frequency of each edge of the routine, for one entry, into
+/* weights_estimated.c: estimated frequency of each edge of the routine, for one entry, into
    WEIGHTS, which is 0 before. */
 void pm_estimate_weights(const struct pm_flow *flow, double *weights);
 

@@ -44,7 +44,7 @@ static void add_entries(const struct pm_structure *structure, uint32_t edge, dou
     const struct pm_edge *e = &structure->edges[edge];
     if (e->kind == PM_EDGE_ENTRY)
         of_scope[structure->routines[e->routine].scope].entries += count;
-    if (e->to == PM_NONE || e->kind == PM_EDGE_LANDING)
+    if (e->to == PM_NONE || e->kind == PM_EDGE_INDIRECT_ENTRY)
         return;
     for (uint32_t loop = structure->blocks[e->to].loop;
          loop != PM_NONE && !pm_is_in_loop(structure, e->from, loop);

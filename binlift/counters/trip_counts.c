@@ -123,7 +123,7 @@ static bool scan_instructions(struct candidate_loop *loop) {
         uint32_t n;
         const struct pm_insn *insns = insns_of(loop, loop->members[m], &n);
         uint32_t block = loop->flow->routine->first_block + loop->members[m];
-        if (loop->lifted->block_codes[block].landing)
+        if (loop->lifted->block_codes[block].indirect_entry)
             return false;
         for (uint32_t k = 0; k < n; k++) {
             struct pm_register_set defs = insns[k].registers->defs;

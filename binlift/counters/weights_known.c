@@ -1,7 +1,7 @@
-/* Frequencies of edges from an earlier profile, in place of the estimates of weights.c: of the same
-   build, or of another one for those routines whose control flow is the same.  A routine is
-   recognised by its name and by the shape of its graph; where several have both, by its address
-   too.  What did not run in the profile keeps its estimates.
+/* Frequencies of edges from an earlier profile, in place of the estimates of weights_estimated.c:
+   of the same build, or of another one for those routines whose control flow is the same.  A
+   routine is recognised by its name and by the shape of its graph; where several have both, by its
+   address too.  What did not run in the profile keeps its estimates.
 
    Needs the CFG, on both sides. */
 #define _GNU_SOURCE

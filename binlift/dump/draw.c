@@ -259,7 +259,7 @@ static void put_edge(const struct pm_graph *graph, const struct pm_edge *edge) {
         [PM_EDGE_TABLE] = "color=\"" VIOLET "\"",
         [PM_EDGE_EXIT] = "color=\"" GREY "\",arrowhead=none",
         [PM_EDGE_NO_RETURN] = "color=\"" RED "\",style=dotted,arrowhead=none",
-        [PM_EDGE_LANDING] = "color=\"" ORANGE "\",style=dashed",
+        [PM_EDGE_INDIRECT_ENTRY] = "color=\"" ORANGE "\",style=dashed",
     };
     FILE *out = graph->dump->out;
     bool back = pm_is_back_edge(graph->dump->structure, edge);
@@ -295,10 +295,10 @@ static void put_marks(const struct pm_graph *graph) {
           out);
     for (uint32_t i = 0; i < routine->n_edges; i++) {
         uint8_t kind = graph->dump->structure->edges[routine->first_edge + i].kind;
-        const char *color = kind == PM_EDGE_LANDING     ? ORANGE
-                            : kind == PM_EDGE_NO_RETURN ? RED
-                            : kind == PM_EDGE_EXIT      ? GREY
-                                                        : NULL;
+        const char *color = kind == PM_EDGE_INDIRECT_ENTRY ? ORANGE
+                            : kind == PM_EDGE_NO_RETURN    ? RED
+                            : kind == PM_EDGE_EXIT         ? GREY
+                                                           : NULL;
         if (color)
             fprintf(out,
                     "outside%" PRIu32 " [shape=%s,style=filled,color=\"%s\",fillcolor=\"%s\","

@@ -33,7 +33,7 @@ extern const struct pm_dump_kind pm_dump_cfg, pm_dump_loops, pm_dump_live, pm_du
 
 void pm_dump_release(struct pm_dump *dump); /* what `prepare` made */
 
-/* ---- words (text.c) -------------------------------------------------------------------- */
+/* ---- words (dump_text.c) -------------------------------------------------------------------- */
 
 enum pm_escape {
     PM_ESCAPE_TEXT, /* one line of text */
@@ -68,7 +68,7 @@ void pm_number_loops(struct pm_dump *dump);
 /* Whether EDGE goes back to the header of a loop that it comes from. */
 bool pm_is_back_edge(const struct pm_structure *structure, const struct pm_edge *edge);
 
-/* ---- graphs (graph.c) ------------------------------------------------------------------- */
+/* ---- graphs (dump_graph.c) ------------------------------------------------------------------- */
 
 /* How a control-flow graph is written: node, edge and box are given what stands between the
    brackets, or, for a box, after the brace. */
@@ -86,7 +86,7 @@ struct pm_graph {
     void (*tail)(const struct pm_graph *graph); /* what else there is; NULL */
     bool back_edges_upwards; /* written from the header down, so that headers come out on top;
                                 `edge` must turn the arrow round (dir=back) */
-    bool own_exits;          /* a mark for each exit, landing: not one node with many lines to it */
+    bool own_exits; /* a mark for each exit, indirect entry: not one node with many lines to it */
 };
 void pm_put_graph(const struct pm_graph *graph);
 

@@ -65,7 +65,7 @@ void pm_read_unit(Dwarf *dwarf, uint64_t number, uint64_t offset, uint64_t low, 
                   struct pm_unit_facts *facts);
 void pm_unit_facts_release(struct pm_unit_facts *facts);
 
-/* Parts of pm_read_unit: lines.c, inlines.c. */
+/* Parts of pm_read_unit: line_tables.c, inlines.c. */
 void pm_read_unit_lines(struct pm_unit_reader *reader, Dwarf_Die *unit);
 void pm_read_unit_entries(struct pm_unit_reader *reader, Dwarf_Die *unit);
 

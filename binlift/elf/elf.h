@@ -54,7 +54,7 @@ char *pm_other_compiler(const struct pm_image *image);
    (refusal.c). */
 char *pm_find_refusal(const struct pm_lifted *lifted);
 
-/* ---- unwinding information (eh_frame.c) ------------------------------------------------------ */
+/* ---- unwinding information (eh_frame_ranges.c) ----------------------------------------------- */
 
 /* A range of code that has unwinding information (.eh_frame), with its exception table. */
 struct pm_unwind_range {

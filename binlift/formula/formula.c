@@ -1,7 +1,7 @@
 /* From definitions to access formulas; see formula.h and, for the method, Marin & Mellor-Crummey
    2004, section 2.1.  Needs the scope tree.
 
-   A value is followed back through its definitions (define.c); where several meet, to what
+   A value is followed back through its definitions (define_values.c); where several meet, to what
    each way brings (joins.c); and seen from outside of its loop it is that of the last
    iteration (loop_exits.c).  While it is being found it is an atom.  What has too many terms, or
    too long a chain of definitions, is an atom of its own. */

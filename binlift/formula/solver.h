@@ -2,14 +2,14 @@
 
    sum.c             sums of terms: adding, multiplying, substituting
    frame.c           the stack pointer through the routine; slots that act as registers
-   values.c          which definition of a register or slot reaches a place
+   reaching_values.c which definition of a register or slot reaches a place
    atoms.c           atoms, and the loops around
-   define.c          what instructions define
+   define_values.c   what instructions define
    joins.c           where values meet; induction variables
    loop_exits.c      what leaves a loop
    formula.c         from values and operands to formulas
-   strides.c what varies in which loop, strides, first addresses
-   text.c            formulas as text */
+   formula_strides.c what varies in which loop, strides, first addresses
+   formula_text.c    formulas as text */
 #ifndef PM_FORMULA_SOLVER_H
 #define PM_FORMULA_SOLVER_H
 
@@ -143,7 +143,7 @@ uint32_t pm_slot_at(const struct pm_formulas *f, int64_t offset);
 /* General registers that INSN may change. */
 uint32_t pm_registers_defined(const struct pm_lifted *lifted, const struct pm_insn *insn);
 
-/* ---- values.c ------------------------------------------------------------------------ */
+/* ---- reaching_values.c ----------------------------------------------------------------------- */
 
 void pm_find_values(struct pm_formulas *f);
 /* What VARIABLE holds just before INSN. */
@@ -165,7 +165,7 @@ uint32_t pm_loop_of_insn(const struct pm_formulas *f, uint32_t insn);
 /* LOOP is OUTER or lies in it; PM_NONE is outside of all. */
 bool pm_loop_is_in(const struct pm_formulas *f, uint32_t loop, uint32_t outer);
 
-/* ---- strides.c ----------------------------------------------------------------------- */
+/* ---- formula_strides.c ----------------------------------------------------------------------- */
 
 /* Whether SUM, seen from LOOP, is the same in all iterations of it. */
 enum pm_variation pm_sum_variation(struct pm_formulas *f, const struct pm_formula *sum,
@@ -177,7 +177,7 @@ static inline bool pm_is_from_outside(struct pm_formulas *f, const struct pm_for
     return pm_sum_variation(f, sum, loop) == PM_VARIES_NOT;
 }
 
-/* ---- define.c ------------------------------------------------------------------------ */
+/* ---- define_values.c ------------------------------------------------------------------------ */
 
 /* What PLACE holds before INSN; memory operand OPERAND if it is PM_PLACE_MEMORY. */
 struct pm_formula pm_formula_of_place(struct pm_formulas *f, uint32_t insn, uint8_t place,

@@ -20,7 +20,7 @@ static const char *const cause_names[PM_CHECK_N_CAUSES] = {
     [PM_CHECK_NO_RETURN] = "call that never returns",
     [PM_CHECK_CALLEE_STOPS] = "callee found to stop",
     [PM_CHECK_UNREACHABLE] = "unreachable end",
-    [PM_CHECK_LANDING] = "entered from outside",
+    [PM_CHECK_INDIRECT_ENTRY] = "entered from outside",
     [PM_CHECK_EXTENT] = "extent of the routine",
     [PM_CHECK_OTHER] = "other",
 };
@@ -193,12 +193,12 @@ static void note_missing(struct comparison *c, const struct pm_check_node *node)
     if (!is_covered(c, node->address))
         cause = is_in_cold_part(c, node->address) ? PM_CHECK_COLD : PM_CHECK_EXTENT;
     else if (node->outside)
-        cause = PM_CHECK_LANDING;
+        cause = PM_CHECK_INDIRECT_ENTRY;
     note(c, cause, node->address, false);
 }
 
 static void note_extra(struct comparison *c, const struct pm_check_node *node) {
-    enum pm_check_cause cause = node->outside ? PM_CHECK_LANDING : PM_CHECK_OTHER;
+    enum pm_check_cause cause = node->outside ? PM_CHECK_INDIRECT_ENTRY : PM_CHECK_OTHER;
     if (pm_routine_at(c->truth, node->address) == PM_NONE || c->compiler.n_nodes == 0 ||
         node->address < c->compiler.nodes[0].address)
         cause = PM_CHECK_EXTENT;

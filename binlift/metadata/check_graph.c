@@ -15,8 +15,8 @@
    - The lifter's edges to EXIT for calls that may not return stand beside the ordinary edge of
      the call; the compiler has none, because the call itself does not jump.  They are left out; a
      call that never returns has no other edge, on both sides.
-   - The mark of a landing (endbr64), which the compiler puts between a basic block's label and
-   where it says that the basic block starts, is a part of it.
+   - The mark of an indirect entry (endbr64), which the compiler puts between a basic block's label
+   and where it says that the basic block starts, is a part of it.
    - Straight lines are joined: two basic blocks are one if the first goes nowhere else, the second
      lies next to it, and control enters it in no other way.  The compiler leaves such pairs where
      it merged or moved something late, the lifter where a call may not return.  Entering behind a

@@ -1,5 +1,5 @@
-/* What `.pmodel` says: the sections of a file read (parse.c) and sorted, and looked up.  Needs the
-   image only. */
+/* What `.pmodel` says: the sections of a file read (parse_section.c) and sorted, and looked up.
+   Needs the image only. */
 #include "binlift/metadata/metadata.h"
 
 #include <stdlib.h>

@@ -126,7 +126,7 @@ const struct pm_metadata_memory *pm_metadata_memory_at(const struct pm_metadata 
 /* metadata.c: `.pmodel`, whole and checked; not called if metadata is to be ignored. */
 bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err);
 void pm_free_metadata(struct pm_metadata *metadata); /* NULL is fine */
-/* join.c: metadata → scopes; then folds loops and assigns keys, with metadata or not. */
+/* match_loops.c: metadata → scopes; then folds loops and assigns keys, with metadata or not. */
 bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err);
 
 /* What `.pmodel` tells the CFG, after pm_read_metadata; without metadata nothing is known. */
@@ -151,8 +151,8 @@ bool pm_metadata_parse(struct pm_metadata *metadata, const char *path, const uin
                        size_t n_bytes, struct pm_error *err);
 /* Sorts what was parsed, and leaves out duplicates.  Once, after the last pm_metadata_parse. */
 void pm_metadata_index(struct pm_metadata *metadata);
-/* Where the basic block really starts that the compiler says to start at ADDRESS: at the mark of a
-   landing (endbr64) right before it, if there is one. */
+/* Where the basic block really starts that the compiler says to start at ADDRESS: at the mark of an
+   indirect entry (endbr64) right before it, if there is one. */
 uint64_t pm_metadata_block_start(const struct pm_lifted *lifted, uint64_t address);
 void pm_metadata_index_places(struct pm_metadata *metadata); /* block_ends.c: a part of it */
 

@@ -16,7 +16,7 @@ uint32_t pm_place_block(const struct pm_lifted *lifted, const struct pm_debug *d
    name; PM_NONE.  n_routines values owned by the caller. */
 uint32_t *pm_find_source_routines(const struct pm_structure *structure);
 
-/* lines.c: files, line ranges and addresses of all scopes, and lines of basic blocks.
+/* scope_lines.c: files, line ranges and addresses of all scopes, and lines of basic blocks.
    SCOPE_INLINE has for each scope the inlined code that it stands in, PM_NONE: the routine's own.
  */
 void pm_set_lines(struct pm_lifted *lifted, const struct pm_debug *debug,

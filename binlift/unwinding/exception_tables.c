@@ -19,13 +19,13 @@ static uint64_t address_of(const struct reading *reading, const uint8_t *at) {
 }
 
 static bool read_sites(const struct reading *reading, struct pm_reader sites, unsigned encoding,
-                       uint64_t function, uint64_t landings, struct pm_exception_table *table) {
+                       uint64_t function, uint64_t landing_pads, struct pm_exception_table *table) {
     while (!sites.fault && pm_bytes_left(&sites)) {
         struct pm_lsda_call_site site;
         site.address = function + pm_take_pointer(&sites, encoding, address_of(reading, sites.at));
         site.end = site.address + pm_take_pointer(&sites, encoding, address_of(reading, sites.at));
-        uint64_t landing = pm_take_pointer(&sites, encoding, address_of(reading, sites.at));
-        site.landing = landing ? landings + landing : 0;
+        uint64_t landing_pad = pm_take_pointer(&sites, encoding, address_of(reading, sites.at));
+        site.landing_pad = landing_pad ? landing_pads + landing_pad : 0;
         site.action = pm_take_uleb(&sites);
         const struct pm_lsda_call_site *last =
             table->n_sites ? &table->sites[table->n_sites - 1] : NULL;
@@ -113,12 +113,12 @@ bool pm_read_exception_table(const struct pm_image *image, const struct pm_unwin
     struct reading reading = {image, start, start + section->header.sh_size,
                               section->header.sh_addr};
     struct pm_reader reader = {start + (fde->lsda - reading.address), reading.end, PM_READ_GOOD};
-    uint64_t landings = fde->address, types = 0;
+    uint64_t landing_pads = fde->address, types = 0;
     uint8_t encoding = (uint8_t)pm_take_unsigned(&reader, 1);
     if (encoding != OMIT && encoding & INDIRECT)
         return false;
     if (encoding != OMIT)
-        landings = pm_take_pointer(&reader, encoding, address_of(&reading, reader.at));
+        landing_pads = pm_take_pointer(&reader, encoding, address_of(&reading, reader.at));
     table->type_encoding = (uint8_t)pm_take_unsigned(&reader, 1);
     if (table->type_encoding != OMIT) {
         types = pm_take_uleb(&reader);
@@ -131,7 +131,8 @@ bool pm_read_exception_table(const struct pm_image *image, const struct pm_unwin
     uint64_t length = pm_take_uleb(&reader);
     const uint8_t *sites = pm_take(&reader, length);
     if (!sites || encoding & INDIRECT || !types_can_move(image, table->type_encoding) ||
-        !read_sites(&reading, pm_reader_of(sites, length), encoding, fde->address, landings, table))
+        !read_sites(&reading, pm_reader_of(sites, length), encoding, fde->address, landing_pads,
+                    table))
         return false;
     table->actions = reader.at;
     int64_t least_filter = 0;

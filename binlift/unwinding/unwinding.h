@@ -52,7 +52,7 @@ void pm_unwinding_free(struct pm_unwinding *unwinding); /* NULL is fine */
 /* The FDE of the code at ADDRESS, or PM_NONE. */
 uint32_t pm_unwind_fde_at(const struct pm_unwinding *unwinding, uint64_t address);
 
-/* ---- rules of an instruction (rows.c) -------------------------------------------------------- */
+/* ---- rules of an instruction (unwind_rows.c) ------------------------------------------------- */
 
 enum pm_unwind_rule_kind {
     PM_RULE_NONE = 0, /* not mentioned */
@@ -96,7 +96,7 @@ bool pm_unwind_same_rule(const struct pm_unwind_rule *a, const struct pm_unwind_
 
 /* A call site: its range, where exceptions land (0: nowhere), and the offset of its actions + 1. */
 struct pm_lsda_call_site {
-    uint64_t address, end, landing, action;
+    uint64_t address, end, landing_pad, action;
 };
 
 struct pm_exception_table {
@@ -115,7 +115,7 @@ bool pm_read_exception_table(const struct pm_image *image, const struct pm_unwin
                              struct pm_exception_table *table);
 void pm_exception_table_release(struct pm_exception_table *table);
 
-/* ---- the same for moved code (write.c) ------------------------------------------------------- */
+/* ---- the same for moved code (write_eh_frame.c) ---------------------------------------------- */
 
 /* From ADDRESS in the new code on, to the next such place, rules are those of the old code at OLD;
    0: there are none. */
@@ -136,13 +136,13 @@ struct pm_new_unwinding {
 };
 
 /* Where exceptions that landed at an old address land now. */
-typedef uint64_t pm_new_landing(const void *context, uint64_t old);
+typedef uint64_t pm_new_landing_pad(const void *context, uint64_t old);
 
 /* PLACES ascend; at the last one the code ends.  The three tables stand one behind the other from
  * ADDRESS on, each aligned by 16.
  */
 void pm_write_unwinding(const struct pm_unwinding *unwinding, const struct pm_moved_place *places,
-                        size_t n_places, uint64_t address, pm_new_landing *landing,
+                        size_t n_places, uint64_t address, pm_new_landing_pad *landing_pad,
                         const void *context, struct pm_new_unwinding *made);
 void pm_new_unwinding_release(struct pm_new_unwinding *made);
 

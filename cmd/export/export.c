@@ -291,7 +291,7 @@ static bool export_strides(const struct job *job, FILE *out, const struct pm_par
         if (profiles[i]->strides.n_references == 0) {
             char *size = pm_parameters_text(&runs[i]);
             ok = pm_fail(err,
-                         "the run%s%s has no strides: it is of an earlier version, of another "
+                         "the run%s%s has no strides: it is of another "
                          "build, or without accesses; measure it with `pmodel run`",
                          *size ? " " : "", size);
             free(size);

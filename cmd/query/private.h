@@ -8,7 +8,7 @@
 #include "ask/ask.h"
 #include "fit/query/query.h"
 #include "fit/warnings/warnings.h"
-#include "measure/design/design.h"
+#include "measure/measure.h"
 #include "report/report.h"
 #include "sched/sched.h"
 

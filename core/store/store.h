@@ -138,7 +138,7 @@ bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_hist
                               struct pm_error *err);
 void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
 /* Adds to STREAMS the threads of the run with exactly PARAMETERS and what each of them executed, by
-   process and thread; nothing where there was one thread, or the run is from before that was kept.
+   process and thread; nothing where there was one thread.
    Counts are as measured: of builds that differ, also of what is not in all of them. */
 bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
                            size_t n_edges, struct pm_streams *streams, struct pm_error *err);

@@ -66,6 +66,7 @@ const struct pm_reference_strides *pm_strides_of_reference(const struct pm_run_s
 void pm_run_strides_add(struct pm_run_strides *strides, const struct pm_reference_strides *one);
 void pm_run_strides_sort(struct pm_run_strides *strides);
 
+#define PM_STRIDES_VERSION 3
 /* As bytes (zstd-compressed, versioned, checksummed) for the store, and back.  *BYTES is owned by
    the caller (free).  Decoding checks everything; references are below N_REFERENCES. */
 void pm_run_strides_encode(const struct pm_run_strides *strides, void **bytes, size_t *n_bytes);

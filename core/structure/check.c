@@ -83,7 +83,7 @@ static bool check_flow(const struct pm_structure *s, struct pm_error *err) {
     }
     for (size_t i = 0; i < s->n_edges; i++) {
         const struct pm_edge *edge = &s->edges[i];
-        if (!is_index(edge->routine, s->n_routines) || edge->kind > PM_EDGE_LANDING ||
+        if (!is_index(edge->routine, s->n_routines) || edge->kind > PM_EDGE_INDIRECT_ENTRY ||
             (edge->from == PM_NONE && edge->to == PM_NONE) ||
             !is_block_of(&s->routines[edge->routine], edge->from) ||
             !is_block_of(&s->routines[edge->routine], edge->to) ||

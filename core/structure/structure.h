@@ -27,7 +27,7 @@ struct pm_module {
     uint8_t build_id[20];
     uint32_t build_id_bytes;
     uint64_t code_hash;    /* equal for builds that do the same (binlift/code/identity.c); 0: not
-                              known,    because the structure is of an earlier version */
+                              known */
     bool has_metadata;     /* at least one routine has `.pmodel` */
     bool has_lines;        /* DWARF line information was found */
     uint32_t scope;        /* its PM_SCOPE_MODULE */
@@ -78,13 +78,13 @@ struct pm_block { /* basic block */
 };
 
 enum pm_edge_kind {
-    PM_EDGE_ENTRY = 0,       /* from the routine's ENTRY (from == PM_NONE) */
-    PM_EDGE_FALLTHROUGH = 1, /* also the return of a call that ends a basic block */
-    PM_EDGE_TAKEN = 2,       /* conditional or unconditional jump */
-    PM_EDGE_TABLE = 3,       /* indirect jump; one edge for each distinct target */
-    PM_EDGE_EXIT = 4,        /* to EXIT (to == PM_NONE): return, tail call, unresolved jump */
-    PM_EDGE_NO_RETURN = 5,   /* to EXIT: the call at the block's end did not come back */
-    PM_EDGE_LANDING = 6,     /* ENTRY → landing pad or other place that is reached from outside */
+    PM_EDGE_ENTRY = 0,          /* from the routine's ENTRY (from == PM_NONE) */
+    PM_EDGE_FALLTHROUGH = 1,    /* also the return of a call that ends a basic block */
+    PM_EDGE_TAKEN = 2,          /* conditional or unconditional jump */
+    PM_EDGE_TABLE = 3,          /* indirect jump; one edge for each distinct target */
+    PM_EDGE_EXIT = 4,           /* to EXIT (to == PM_NONE): return, tail call, unresolved jump */
+    PM_EDGE_NO_RETURN = 5,      /* to EXIT: the call at the block's end did not come back */
+    PM_EDGE_INDIRECT_ENTRY = 6, /* ENTRY → landing pad, or what else is reached from outside */
 };
 
 struct pm_edge {
@@ -110,8 +110,7 @@ enum pm_scope_flags {
     PM_SCOPE_VECTOR_BODY = 2,
     PM_SCOPE_REMAINDER = 4,
     PM_SCOPE_FROM_COMPILER = 8, /* joined with a loop of `.pmodel` */
-    PM_SCOPE_UNMATCHED =
-        16,              /* of a loop or routine: its own code is not the same in all builds of
+    PM_SCOPE_UNMATCHED = 16, /* of a loop or routine: its own code is not the same in all builds of
                             the store's runs (core/builds/builds.h), so nothing is known of it */
     PM_SCOPE_ROUGH = 32, /* … but counts are known roughly, from those of the store's build and how
                             much work was done there in each run (core/builds/work.c) */
@@ -174,7 +173,7 @@ struct pm_reference { /* one memory operand of one instruction, or what a call d
                             PM_OPERAND_CALLED_LOAD, PM_OPERAND_CALLED_STORE */
     bool recorded;       /* as instrumented: each access of it is recorded */
     /* Its address, if has_address: displacement + base + scale · index, general registers as the
-       instruction finds them; PM_REGISTER_NONE: nothing.  Of earlier versions' structures: none. */
+       instruction finds them; PM_REGISTER_NONE: nothing. */
     bool has_address;
     uint8_t base, index, scale;
     int64_t displacement;
@@ -309,9 +308,9 @@ struct pm_structure {
     PM_ARRAY(struct pm_op, ops);
     PM_ARRAY(struct pm_dependence, dependences); /* ascending by scope */
     PM_ARRAY(struct pm_unknown, unknowns);       /* ascending by block, each mnemonic once */
-    PM_ARRAY(struct pm_call, calls); /* ascending by block; none of earlier versions' structures */
-    PM_ARRAY(struct pm_assignment, assignments); /* ascending by op; none of earlier versions */
-    PM_ARRAY(char *, mnemonics); /* of instructions, in small letters; none of earlier versions */
+    PM_ARRAY(struct pm_call, calls);             /* ascending by block */
+    PM_ARRAY(struct pm_assignment, assignments); /* ascending by op */
+    PM_ARRAY(char *, mnemonics);                 /* of instructions, in small letters */
     uint32_t n_counters;
     char *isa;     /* "x86-64" */
     uint64_t hash; /* pm_structure_hash, 0 until computed */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machines/probe/figures.h"
+#include "machines/probe/probe_figures.h"
 
 /* What no probe tells, and is marked so: the share of a penalty that the core cannot hide. */
 static const double EXPOSED_OF_CACHES = 0.3, EXPOSED_OF_TLBS = 0.5;

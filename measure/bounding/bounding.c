@@ -9,7 +9,7 @@
 
 #include "binlift/bound/bound.h"
 #include "core/probe_abi.h"
-#include "measure/bounding/shares.h"
+#include "measure/bounding/nest_shares.h"
 #include "measure/raw/raw.h"
 
 /* An execution with its copy costs about this: two events that save all registers, and the copy's
@@ -295,7 +295,7 @@ static struct pm_raw *record(const struct bounding *b, double *seconds, struct p
     return raw;
 }
 
-/* ---- copies of nests ------------------------------------------------------------------------- */
+/* ---- shadow loops ------------------------------------------------------------------------- */
 
 static uint8_t *slots_of(const struct bounding *b, const struct pm_bound_nest *nest,
                          const struct pm_raw *raw) {
@@ -330,7 +330,7 @@ static uint32_t every_of(const struct bounding *b, const struct pm_bound_nest *n
 }
 
 static bool make_nest(struct bounding *b, struct pm_bound_nest *nest, const pm_live_set *live,
-                      const struct pm_raw *raw, struct pm_bound_copy *copy) {
+                      const struct pm_raw *raw, struct pm_shadow_loop *copy) {
     if (raw->recorded.n_slots > 0)
         pm_bound_place_across(b->lifted, b->plan, nest, &raw->recorded.slots->address,
                               sizeof *raw->recorded.slots);
@@ -342,7 +342,7 @@ static bool make_nest(struct bounding *b, struct pm_bound_nest *nest, const pm_l
                                        .nest = nest,
                                        .recorded = {slots, outcomes}};
     struct pm_nest_bound *bound = nest_of(b, nest->loop);
-    bool made = pm_make_bound_copy(&request, copy);
+    bool made = pm_make_shadow_loop(&request, copy);
     bound->unknown = nest->n_unknown + nest->all_unknown;
     bound->biased = nest->n_biased;
     bound->chased = nest->n_chased;
@@ -361,7 +361,7 @@ static bool make_nest(struct bounding *b, struct pm_bound_nest *nest, const pm_l
 /* ---- measuring ------------------------------------------------------------------------------- */
 
 struct made_copies {
-    struct pm_bound_copy *copies;
+    struct pm_shadow_loop *copies;
     struct pm_bound_entry *entries;
     size_t n;
 };
@@ -385,7 +385,7 @@ static struct made_copies make_all(struct bounding *b, const struct pm_raw *raw)
 
 static void free_all(const struct bounding *b, struct made_copies *made) {
     for (size_t i = 0; i < b->plan->n_nests; i++)
-        pm_bound_copy_free(&made->copies[i]);
+        pm_shadow_loop_free(&made->copies[i]);
     free(made->copies);
     free(made->entries);
 }

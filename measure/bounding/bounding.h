@@ -3,7 +3,7 @@
 
    The steps: nests that take a share of the time (by the timers) → a copy of the program that
    records what their copies start with, and one run of it → the nests' copies, and a copy of the
-   program with events at the nests → a run in which each nest's copy runs before it. */
+   program with events at the nests → a run in which each nest's shadow loop runs before it. */
 #ifndef PM_BOUNDING_H
 #define PM_BOUNDING_H
 

@@ -14,7 +14,7 @@
 #include "core/structure/structure.h"
 #include "measure/progress.h"
 
-/* ---- which loops and routines are events (events.c) ------------------------------------------ */
+/* ---- which loops and routines are events (choose_events.c) ----------------------------------- */
 
 enum pm_event_kinds {
     PM_EVENTS_NONE = 0,

@@ -28,7 +28,7 @@ bool pm_copier_write(struct pm_copier *copier, struct pm_lifted *lifted,
                      struct pm_instrument_options *options, const char *to, size_t *n_events,
                      struct pm_error *err);
 
-/* ---- events (events.c) ----------------------------------------------------------------------- */
+/* ---- events (choose_events.c) ---------------------------------------------------------------- */
 
 /* Names of routines stay with who owns them. */
 void pm_event_choice_copy(struct pm_event_choice *to, const struct pm_event_choice *from);
@@ -67,7 +67,7 @@ void pm_libraries_free(struct pm_libraries *libraries);
 /* enum pm_raw_library: the MPI library that is among them; 0: none is. */
 int pm_libraries_mpi(const struct pm_libraries *libraries);
 
-/* ---- known frequencies of edges (weights.c) -------------------------------------------------- */
+/* ---- known frequencies of edges (earlier_weights.c) ------------------------------------------ */
 
 struct pm_edge_weights {
     struct pm_structure *structure;

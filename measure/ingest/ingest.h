@@ -53,7 +53,8 @@ void pm_ingested_match(const struct pm_structure *from, const struct pm_structur
 /* ---- for those who read raw files of their own ------------------------------------------------
  */
 
-/* RAW's call paths, which are added to PATHS, as those of PATHS; the caller frees (intervals.c). */
+/* RAW's call paths, which are added to PATHS, as those of PATHS; the caller frees
+   (ingest_intervals.c). */
 uint32_t *pm_ingest_paths(struct pm_call_paths *paths, const struct pm_raw *raw,
                           const struct pm_module_place *const *places);
 

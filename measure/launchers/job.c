@@ -1,7 +1,7 @@
 /* One job: what is to be run, as a file that its node reads, and what it came to.
 
    Files in its folder: `job` (pm_job_describe), `raw/`, `output` and `errors` of the command,
-   `failure` where it could not be run, `result`, which comes last, and `rank/` (run_one.c). */
+   `failure` where it could not be run, `result`, which comes last, and `rank/` (run_job.c). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

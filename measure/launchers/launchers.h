@@ -2,7 +2,7 @@
 
    A job is a folder that its node and we share.  `job` in it says what is to be run (job.c); the
    node runs that as pmodel always does, and leaves raw files, what was printed, and, written last
-   and whole or not at all, `result` (run_one.c).  We submit, look at the queue, and take in what
+   and whole or not at all, `result` (run_job.c).  We submit, look at the queue, and take in what
    has a result: only the process that the user started opens the store. */
 #ifndef PM_LAUNCHERS_H
 #define PM_LAUNCHERS_H
@@ -119,7 +119,7 @@ char *pm_job_last_words(const char *folder);
 /* What it printed goes to ours: output, and errors. */
 void pm_job_pass_on(const char *folder, bool output_to_errors);
 
-/* ---- on the node (run_one.c) ----------------------------------------------------------------- */
+/* ---- on the node (run_job.c) ----------------------------------------------------------------- */
 
 /* Runs the job in FOLDER and leaves its result there.  False with a sentence if that was not
    possible. */

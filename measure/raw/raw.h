@@ -143,7 +143,7 @@ struct pm_raw_outcomes {
     uint64_t n;
 };
 
-struct pm_raw_recorded { /* what copies of loop nests start with */
+struct pm_raw_recorded { /* what shadow loops start with */
     PM_ARRAY(struct pm_raw_slot, slots);
     PM_ARRAY(struct pm_raw_outcomes, branches);
 };
@@ -205,7 +205,7 @@ int pm_raw_signal(const struct pm_raw *raw);
 double pm_raw_sampled_misses(const struct pm_raw_samples *samples, unsigned log2_size,
                              double *standard_error);
 
-/* ---- all raw files of a run (folder.c) --------------------------------------------------------
+/* ---- all raw files of a run (raw_folder.c) ------------------------------------------------------
  */
 
 /* Calls ADD (TO, path, err) for each raw file in FOLDER, in the order of their names, until one

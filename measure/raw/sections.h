@@ -5,7 +5,7 @@
 
 #include "measure/raw/raw.h"
 
-/* histograms.c; the first is a histogram with its head, all that is left */
+/* raw_histograms.c; the first is a histogram with its head, all that is left */
 bool pm_raw_take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
                            struct pm_reader *in);
 bool pm_raw_read_histogram(struct pm_raw *raw, struct pm_reader *in);
@@ -13,18 +13,18 @@ bool pm_raw_read_dirty(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_carried(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_samples(struct pm_raw *raw, struct pm_reader *in);
 
-/* references.c */
+/* raw_references.c */
 bool pm_raw_read_strides(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_profile(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_lanes(struct pm_raw *raw, struct pm_reader *in);
 
-/* intervals.c */
+/* raw_intervals.c */
 bool pm_raw_read_paths(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_intervals(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_interval_histogram(struct pm_raw *raw, struct pm_reader *in);
 void pm_raw_free_intervals(struct pm_raw *raw);
 
-/* communication.c */
+/* raw_communication.c */
 bool pm_raw_read_communicators(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_requests(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_communication(struct pm_raw *raw, struct pm_reader *in);

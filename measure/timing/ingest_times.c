@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/call_times/call_times.h"
+#include "measure/mpi_times/mpi_times.h"
 #include "measure/raw/raw.h"
 #include "measure/timing/private.h"
 

@@ -24,11 +24,13 @@ static struct pm_field_value address_of(const struct line *line, uint32_t block)
 }
 
 static const char *edge_kind(const struct pm_edge *edge) {
-    static const char *const names[] = {
-        [PM_EDGE_ENTRY] = "entry",    [PM_EDGE_FALLTHROUGH] = "fallthrough",
-        [PM_EDGE_TAKEN] = "taken",    [PM_EDGE_TABLE] = "table",
-        [PM_EDGE_EXIT] = "exit",      [PM_EDGE_NO_RETURN] = "no return",
-        [PM_EDGE_LANDING] = "landing"};
+    static const char *const names[] = {[PM_EDGE_ENTRY] = "entry",
+                                        [PM_EDGE_FALLTHROUGH] = "fallthrough",
+                                        [PM_EDGE_TAKEN] = "taken",
+                                        [PM_EDGE_TABLE] = "table",
+                                        [PM_EDGE_EXIT] = "exit",
+                                        [PM_EDGE_NO_RETURN] = "no return",
+                                        [PM_EDGE_INDIRECT_ENTRY] = "indirect-entry"};
     return edge->kind < sizeof names / sizeof *names ? names[edge->kind] : NULL;
 }
 

@@ -1,5 +1,5 @@
 /* `pmodel loops --time`: innermost loops with the cycles of an iteration that the loop runner found
-   (machines/probe/loops/), or why there are none.
+   (machines/probe/loop_runner/), or why there are none.
 
    JSON: {"format": "pmodel-loop-times", "version": 1, program, "innermost", "ran", "refused": {name
    of the reason: loops}, "loops": [a loop each]}. */

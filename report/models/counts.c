@@ -45,10 +45,13 @@ static struct pm_field_value end_text(const struct pm_count_row *row, bool to,
 
 static const char *edge_word(uint8_t kind) {
     static const char *const words[] = {
-        [PM_EDGE_ENTRY] = "entry",     [PM_EDGE_FALLTHROUGH] = "fallthrough",
-        [PM_EDGE_TAKEN] = "taken",     [PM_EDGE_TABLE] = "table",
-        [PM_EDGE_EXIT] = "exit",       [PM_EDGE_NO_RETURN] = "no-return",
-        [PM_EDGE_LANDING] = "landing",
+        [PM_EDGE_ENTRY] = "entry",
+        [PM_EDGE_FALLTHROUGH] = "fallthrough",
+        [PM_EDGE_TAKEN] = "taken",
+        [PM_EDGE_TABLE] = "table",
+        [PM_EDGE_EXIT] = "exit",
+        [PM_EDGE_NO_RETURN] = "no-return",
+        [PM_EDGE_INDIRECT_ENTRY] = "indirect-entry",
     };
     return kind < sizeof words / sizeof words[0] ? words[kind] : "?";
 }

@@ -28,16 +28,17 @@ static uint32_t follow; /* bit i: size i follows from the smallest one, size 0 (
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
 bool pm_analyser_carries;
-static bool counts_bytes;       /* PM_ENV_BYTES */
-static bool counts_write_backs; /* PM_ENV_WRITE_BACKS */
-static bool takes_bundles;      /* not with that, nor with PM_ENV_ACCESSES */
+static bool counts_bytes;          /* PM_ENV_BYTES */
+static bool counts_write_backs;    /* PM_ENV_WRITE_BACKS */
+static bool takes_address_records; /* not with that, nor with PM_ENV_ACCESSES */
 
 /* Of one stream of accesses for one block size.  Without memory all is NULL. */
 struct analysis {
     struct pm_reuse *reuse;
-    struct pm_larger *larger;        /* it follows from the smallest size; all else is NULL */
-    struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses, or to `carried` */
-    struct pm_carried *carried;      /* owns `reuse`; NULL: nobody asked for carriers */
+    struct pm_larger *larger; /* it follows from the smallest size; all else is NULL */
+    struct pm_record_reuse
+        *address_records; /* above it; NULL: address records come as accesses, or to `carried` */
+    struct pm_carried *carried;         /* owns `reuse`; NULL: nobody asked for carriers */
     struct pm_write_backs *write_backs; /* the same, for write-backs */
 };
 
@@ -125,7 +126,7 @@ static int begin(const struct pmodel_program *program) {
     variant = pm_reuse_best_variant();
     makes_profiles = pm_profiler_wanted();
     if (makes_profiles) {
-        takes_bundles = true;
+        takes_address_records = true;
         return 0;
     }
     pm_analyser_carries = getenv(PM_ENV_CARRY) != NULL;
@@ -141,12 +142,12 @@ static int begin(const struct pmodel_program *program) {
     choose_block_sizes();
     pm_analyser_carries &= pm_n_block_sizes > 0;
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
-    takes_bundles = getenv(PM_ENV_ACCESSES) == NULL && !counts_write_backs;
+    takes_address_records = getenv(PM_ENV_ACCESSES) == NULL && !counts_write_backs;
     return pm_n_block_sizes == 0;
 }
 
 static void free_analysis(struct analysis *analysis) {
-    pm_bundle_reuse_free(analysis->bundles);
+    pm_record_reuse_free(analysis->address_records);
     if (!analysis->carried && !analysis->write_backs)
         pm_reuse_free(analysis->reuse);
     pm_carried_free(analysis->carried);
@@ -168,10 +169,10 @@ static bool begin_analysis(struct analysis *analysis, unsigned shift, bool is_pr
     }
     if (!analysis->reuse || !pm_reuse_choose(analysis->reuse, &options))
         return false;
-    if (!takes_bundles || carries)
+    if (!takes_address_records || carries)
         return true;
-    analysis->bundles = pm_bundle_reuse_new(analysis->reuse);
-    return analysis->bundles;
+    analysis->address_records = pm_record_reuse_new(analysis->reuse);
+    return analysis->address_records;
 }
 
 static bool begin_larger(struct analysis *analysis, struct pm_reuse *smallest, unsigned shift) {
@@ -289,8 +290,8 @@ static void analyse(uint32_t stream, const struct pmodel_access *batch, size_t c
         struct analysis *analysis = &analyses[stream][i];
         if (has_failed(analysis))
             continue;
-        if (analysis->bundles)
-            pm_bundle_reuse_interrupt(analysis->bundles);
+        if (analysis->address_records)
+            pm_record_reuse_interrupt(analysis->address_records);
         if (analysis->carried)
             pm_carried_accesses(analysis->carried, pm_n_groups, pm_group_scopes, batch, count);
         else if (analysis->write_backs)
@@ -330,8 +331,9 @@ const struct pmodel_handler pm_analyser = {
 };
 
 /* All block sizes as far as the first one, although a library may become known meanwhile. */
-static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words, const uint64_t *end,
-                                       const struct pm_carried_iteration *iteration) {
+static const uint64_t *analyse_address_records(uint32_t stream, const uint64_t *words,
+                                               const uint64_t *end,
+                                               const struct pm_carried_iteration *iteration) {
     const uint64_t *to = NULL;
     if (!begun[stream])
         begin_stream(stream);
@@ -342,8 +344,8 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words, c
         const uint64_t *most = to ? to : end;
         const uint64_t *reached =
             analysis->carried
-                ? pm_carried_bundles(analysis->carried, pm_group_scopes, words, most, iteration)
-                : pm_bundle_reuse_walk(analysis->bundles, words, most);
+                ? pm_carried_records(analysis->carried, pm_group_scopes, words, most, iteration)
+                : pm_record_reuse_walk(analysis->address_records, words, most);
         if (has_failed(analysis))
             pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
         else
@@ -356,17 +358,19 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words, c
     return to ? to : words;
 }
 
-bool pm_analyser_takes_bundles(void) { return takes_bundles && pm_process_handler == &pm_analyser; }
+bool pm_analyser_takes_records(void) {
+    return takes_address_records && pm_process_handler == &pm_analyser;
+}
 
-const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end,
+const uint64_t *pm_analyser_records(uint32_t thread, const uint64_t *words, const uint64_t *end,
                                     const struct pm_carried_iteration *iteration) {
     static const struct pm_carried_iteration none = {.record = PM_CARRIED_NO_RECORD};
     if (makes_profiles)
         return profile_records(thread, words, end);
     if (!pm_records_are_shared)
-        return analyse_bundles(thread, words, end, iteration);
-    const uint64_t *to = analyse_bundles(thread, words, end, &none);
-    analyse_bundles(PM_SHARED_STREAM, words, to, &none);
+        return analyse_address_records(thread, words, end, iteration);
+    const uint64_t *to = analyse_address_records(thread, words, end, &none);
+    analyse_address_records(PM_SHARED_STREAM, words, to, &none);
     return to;
 }
 
@@ -382,7 +386,7 @@ bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t sc
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 bool pm_analyser_takes_pieces(void) {
-    return pm_analyser_takes_bundles() && !makes_profiles && options.sample <= 1 &&
+    return pm_analyser_takes_records() && !makes_profiles && options.sample <= 1 &&
            !pm_analyser_carries && !counts_bytes && !pm_records_are_shared;
 }
 
@@ -409,7 +413,7 @@ void pm_analyser_end_piece(uint32_t stream) {
         pm_strides_interrupt(strides_of(stream), stream);
     for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++)
         if (!has_failed(&analyses[stream][i]))
-            pm_piece_end(analyses[stream][i].reuse, analyses[stream][i].bundles);
+            pm_piece_end(analyses[stream][i].reuse, analyses[stream][i].address_records);
 }
 
 /* A size is lost, and with the smallest one those that follow from it. */
@@ -427,7 +431,7 @@ static void resolve(uint32_t thread, uint32_t stream, unsigned size) {
         lose(thread, size);
         return;
     }
-    pm_piece_resolve(whole->reuse, whole->bundles, piece->reuse);
+    pm_piece_resolve(whole->reuse, whole->address_records, piece->reuse);
     if (has_failed(whole))
         pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
 }
@@ -447,7 +451,7 @@ static void move_counts(uint32_t stream) {
         struct analysis *whole = &analyses[owner - 1][i], *piece = &analyses[stream][i];
         if (has_failed(whole) || has_failed(piece))
             continue;
-        pm_bundle_reuse_flush(piece->bundles);
+        pm_record_reuse_flush(piece->address_records);
         pm_piece_move_counts(whole->reuse, piece->reuse);
     }
 }
@@ -474,8 +478,8 @@ static void flush_stream(uint32_t stream) {
             continue;
         if (analysis->carried)
             pm_carried_sum(analysis->carried);
-        if (analysis->bundles)
-            pm_bundle_reuse_flush(analysis->bundles);
+        if (analysis->address_records)
+            pm_record_reuse_flush(analysis->address_records);
         pm_larger_flush(analysis->reuse);
     }
 }
@@ -541,8 +545,8 @@ void pm_analyser_thread_end(uint32_t thread) {
         pm_footprint_forget(footprints[thread]);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         struct analysis *analysis = &analyses[thread][i];
-        if (analysis->bundles)
-            pm_bundle_reuse_interrupt(analysis->bundles);
+        if (analysis->address_records)
+            pm_record_reuse_interrupt(analysis->address_records);
         if (analysis->carried)
             pm_carried_forget_blocks(analysis->carried);
         else if (analysis->write_backs)

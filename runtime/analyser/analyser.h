@@ -21,14 +21,15 @@ extern unsigned pm_n_block_sizes;
  */
 extern bool pm_analyser_carries;
 
-/* Is this the process's handler, and does it take bundles as they are?  With PM_ENV_ACCESSES it
+/* Is this the process's handler, and does it take address records as they are?  With
+                                                                                 PM_ENV_ACCESSES it
    does not. */
-bool pm_analyser_takes_bundles(void);
+bool pm_analyser_takes_records(void);
 
-/* Analyses the records of bundles from WORDS up to END, as far as they are such and known; where
+/* Analyses the address records from WORDS up to END, as far as they are such and known; where
    the first other record is.  WORDS of a thread that is out of memory.  Where carriers are asked
    for it may take records of ITERATION as well. */
-const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end,
+const uint64_t *pm_analyser_records(uint32_t thread, const uint64_t *words, const uint64_t *end,
                                     const struct pm_carried_iteration *iteration);
 
 /* Where carriers are asked for: what stands in no batch.  False: it must come in one. */

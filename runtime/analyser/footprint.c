@@ -111,7 +111,7 @@ struct pm_footprint *pm_footprint_new(void) {
 void pm_footprint_free(struct pm_footprint *footprint) {
     if (!footprint)
         return;
-    pm_footprint_free_bundles(footprint->bundles);
+    pm_footprint_free_records(footprint->address_records);
     pm_page_table_free(&footprint->pages);
     pm_munmap(footprint->bytes, footprint->n_groups * sizeof *footprint->bytes);
     pm_munmap(footprint, sizeof *footprint);
@@ -123,6 +123,6 @@ uint64_t pm_footprint_bytes(const struct pm_footprint *footprint, uint32_t group
 
 void pm_footprint_forget(struct pm_footprint *footprint) {
     footprint->last = (struct pm_page){0};
-    pm_footprint_forget_bundles(footprint->bundles);
+    pm_footprint_forget_records(footprint->address_records);
     pm_page_table_clear(&footprint->pages);
 }

@@ -7,10 +7,10 @@
    play no part.  Addresses count modulo 2^64.
 
    How.  One bit a byte, in pages of 4096 bytes that a hash table finds and that are made when they
-   are touched.  An access goes by words of 64 bits, however long it is.  Most executions of a
-   bundle (core/probe_abi.h) touch nothing new, which footprint_records.c sees from its addresses
-   alone; of the others only the accesses of addresses that may touch something go one by one.
-   Memory: 520 bytes for each page of 4096 bytes that was touched, and 32 to 64 of the table: a
+   are touched.  An access goes by words of 64 bits, however long it is.  Most executions of an
+   address record (core/probe_abi.h) touch nothing new, which footprint_records.c sees from its
+   addresses alone; of the others only the accesses of addresses that may touch something go one by
+   one. Memory: 520 bytes for each page of 4096 bytes that was touched, and 32 to 64 of the table: a
    seventh of what a program touches if it touches whole pages, 584 bytes for a byte that is alone
    in its page.
    Time: docs/log-measuring.md. */
@@ -34,7 +34,7 @@ struct pm_footprint {
     struct pm_page_table pages; /* by address / 4096 + 1; a bit a byte */
     uint64_t *bytes;            /* [n_groups] */
     uint32_t n_groups;
-    struct pm_footprint_bundles *bundles; /* NULL: none was executed yet */
+    struct pm_footprint_address_records *address_records; /* NULL: none was executed yet */
 };
 
 struct pm_footprint *pm_footprint_new(void); /* NULL: no memory */
@@ -45,8 +45,8 @@ void pm_footprint_free(struct pm_footprint *footprint);
 void pm_footprint_accesses(struct pm_footprint *footprint, uint32_t n_groups,
                            const struct pmodel_access *batch, size_t count);
 
-/* The same of the records from WORDS up to END, all of them of known bundles (runtime/modules.h);
-   events in between are passed over. */
+/* The same of the records from WORDS up to END, all of them of known address records
+   (runtime/modules.h); events in between are passed over. */
 void pm_footprint_records(struct pm_footprint *footprint, const uint64_t *words,
                           const uint64_t *end);
 
@@ -69,8 +69,9 @@ bool pm_footprint_make_groups(struct pm_footprint *footprint, uint32_t n_groups)
 void pm_footprint_touch(struct pm_footprint *footprint, uint32_t group, uint64_t address,
                         uint64_t size);
 
-/* Of the bundles (footprint_records.c): nothing is known to be touched any more; and the end. */
-void pm_footprint_forget_bundles(struct pm_footprint_bundles *bundles);
-void pm_footprint_free_bundles(struct pm_footprint_bundles *bundles);
+/* Of the address records (footprint_records.c): nothing is known to be touched any more; and the
+   end. */
+void pm_footprint_forget_records(struct pm_footprint_address_records *address_records);
+void pm_footprint_free_records(struct pm_footprint_address_records *address_records);
 
 #endif

@@ -1,12 +1,12 @@
-/* Which bytes the executions of bundles touch first; see footprint.h.
+/* Which bytes the executions of address records touch first; see footprint.h.
 
-   A bundle touches, from each address of its record, bytes at constant offsets: a few runs of bytes
-   without a gap.  All of them are known to be touched as long as the address lies in an interval
-   around one for which that was looked up: it reaches as far as touched bytes go on around each
-   run.  So an execution whose addresses all lie in their intervals is done.  For each other address
-   the bits of its runs are looked at: if they are set, its interval moves there; if not, its
-   accesses go one by one, together with those of such other addresses, in their order.  What the
-   accesses of the remaining addresses touch is touched already, and they are left out.
+   An address record touches, from each address of its record, bytes at constant offsets: a few runs
+   of bytes without a gap.  All of them are known to be touched as long as the address lies in an
+   interval around one for which that was looked up: it reaches as far as touched bytes go on around
+   each run.  So an execution whose addresses all lie in their intervals is done.  For each other
+   address the bits of its runs are looked at: if they are set, its interval moves there; if not,
+   its accesses go one by one, together with those of such other addresses, in their order.  What
+   the accesses of the remaining addresses touch is touched already, and they are left out.
 
    How far an interval reaches is adapted: finding its ends costs time for each page, and it pays
    only if the address stays inside for a while. */
@@ -19,7 +19,7 @@
 #include "runtime/system.h"
 
 enum {
-    BASES = PM_BUNDLE_ADDRESSES + 1, /* base 0 is for fixed addresses */
+    BASES = PM_RECORD_ADDRESSES + 1, /* base 0 is for fixed addresses */
     WORD_BYTES = PM_FOOTPRINT_WORD_BYTES,
     PAGE_BYTES = PM_FOOTPRINT_PAGE_BYTES,
     LEAST_REACH = 8 * WORD_BYTES,
@@ -47,46 +47,47 @@ struct base {
     struct pm_page page; /* found last */
 };
 
-/* Of one bundle. */
-struct bundle_state {
+/* Of one address record. */
+struct address_record_state {
     uint64_t low[BASES], length[BASES]; /* each word's interval */
     uint32_t n_words;
     uint64_t n; /* executions */
-    const struct pm_bundle *bundle;
-    struct bundle_state *next;
+    const struct pm_address_record *record;
+    struct address_record_state *next;
     struct base bases[BASES];
     struct run runs[]; /* [n_accesses] */
 };
 
-struct pm_footprint_bundles {
-    struct bundle_state **states; /* by number of the bundle; NULL: not executed yet */
-    struct bundle_state *first;   /* of all of them */
+struct pm_footprint_address_records {
+    struct address_record_state **states; /* by number of the record; NULL: not executed yet */
+    struct address_record_state *first;   /* of all of them */
     struct pm_arena arena;
 };
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-static struct pm_footprint_bundles *make_bundles(void) {
-    struct pm_footprint_bundles *bundles = pm_mmap(sizeof *bundles);
-    if (!bundles)
+static struct pm_footprint_address_records *make_address_records(void) {
+    struct pm_footprint_address_records *address_records = pm_mmap(sizeof *address_records);
+    if (!address_records)
         return NULL;
-    bundles->states = pm_mmap(PM_MAX_BUNDLES * sizeof *bundles->states);
-    if (bundles->states)
-        return bundles;
-    pm_footprint_free_bundles(bundles);
+    address_records->states = pm_mmap(PM_MAX_ADDRESS_RECORDS * sizeof *address_records->states);
+    if (address_records->states)
+        return address_records;
+    pm_footprint_free_records(address_records);
     return NULL;
 }
 
-void pm_footprint_free_bundles(struct pm_footprint_bundles *bundles) {
-    if (!bundles)
+void pm_footprint_free_records(struct pm_footprint_address_records *address_records) {
+    if (!address_records)
         return;
-    pm_arena_free(&bundles->arena);
-    pm_munmap(bundles->states, PM_MAX_BUNDLES * sizeof *bundles->states);
-    pm_munmap(bundles, sizeof *bundles);
+    pm_arena_free(&address_records->arena);
+    pm_munmap(address_records->states, PM_MAX_ADDRESS_RECORDS * sizeof *address_records->states);
+    pm_munmap(address_records, sizeof *address_records);
 }
 
-void pm_footprint_forget_bundles(struct pm_footprint_bundles *bundles) {
-    for (struct bundle_state *state = bundles ? bundles->first : NULL; state; state = state->next) {
+void pm_footprint_forget_records(struct pm_footprint_address_records *address_records) {
+    for (struct address_record_state *state = address_records ? address_records->first : NULL;
+         state; state = state->next) {
         memset(state->length, 0, sizeof state->length);
         for (uint32_t base = 0; base < BASES; base++)
             state->bases[base].page = (struct pm_page){0};
@@ -111,12 +112,12 @@ static uint32_t add_run(struct run *runs, uint32_t n, struct run run) {
     return n - (behind - at) + 1;
 }
 
-static void make_base(struct bundle_state *state, uint32_t number, uint32_t first_run) {
-    const struct pm_bundle *bundle = state->bundle;
+static void make_base(struct address_record_state *state, uint32_t number, uint32_t first_run) {
+    const struct pm_address_record *record = state->record;
     struct base *base = &state->bases[number];
     *base = (struct base){.first_run = first_run, .reach = LEAST_REACH, .patience = FIRST_PATIENCE};
-    for (unsigned i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+    for (unsigned i = 0; i < record->n_accesses; i++) {
+        const struct pm_record_access *access = &record->accesses[i];
         uint64_t size = pm_references[access->reference].size_bytes;
         if (access->address == number && size != 0)
             base->n_runs =
@@ -124,24 +125,24 @@ static void make_base(struct bundle_state *state, uint32_t number, uint32_t firs
     }
 }
 
-static struct bundle_state *make_state(struct pm_footprint *footprint, uint64_t number) {
-    struct pm_footprint_bundles *bundles = footprint->bundles;
-    const struct pm_bundle *bundle = &pm_bundles[number];
-    struct bundle_state *state =
-        pm_arena_take(&bundles->arena, sizeof *state + bundle->n_accesses * sizeof *state->runs);
+static struct address_record_state *make_state(struct pm_footprint *footprint, uint64_t number) {
+    struct pm_footprint_address_records *address_records = footprint->address_records;
+    const struct pm_address_record *record = &pm_address_records[number];
+    struct address_record_state *state = pm_arena_take(
+        &address_records->arena, sizeof *state + record->n_accesses * sizeof *state->runs);
     if (!state || !pm_footprint_make_groups(footprint, pm_n_groups)) {
         footprint->failed = true;
         return NULL;
     }
-    state->bundle = bundle;
-    state->n_words = 1u + bundle->n_addresses;
+    state->record = record;
+    state->n_words = 1u + record->n_addresses;
     for (uint32_t base = 1, n_runs = 0; base < state->n_words; base++) {
         make_base(state, base, n_runs);
         n_runs += state->bases[base].n_runs;
     }
-    state->next = bundles->first;
-    bundles->first = state;
-    return bundles->states[number] = state;
+    state->next = address_records->first;
+    address_records->first = state;
+    return address_records->states[number] = state;
 }
 
 /* ---- intervals ------------------------------------------------------------------------------- */
@@ -221,7 +222,7 @@ static void adapt_reach(struct base *base, uint64_t lasted) {
 }
 
 /* Moves the interval of base NUMBER to ADDRESS; false: some of its bytes are not touched. */
-static bool move_interval(const struct pm_footprint *footprint, struct bundle_state *state,
+static bool move_interval(const struct pm_footprint *footprint, struct address_record_state *state,
                           uint32_t number, uint64_t address) {
     struct base *base = &state->bases[number];
     const struct run *run = state->runs + base->first_run, *end = run + base->n_runs;
@@ -246,10 +247,10 @@ static bool move_interval(const struct pm_footprint *footprint, struct bundle_st
 /* ---- records --------------------------------------------------------------------------------- */
 
 /* The accesses of the bases in NEW, a bit for each. */
-static void touch_one_by_one(struct pm_footprint *footprint, const struct pm_bundle *bundle,
+static void touch_one_by_one(struct pm_footprint *footprint, const struct pm_address_record *record,
                              const uint64_t *words, uint32_t new) {
-    for (unsigned i = 0; i < bundle->n_accesses && !footprint->failed; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+    for (unsigned i = 0; i < record->n_accesses && !footprint->failed; i++) {
+        const struct pm_record_access *access = &record->accesses[i];
         const struct pm_probe_reference *reference = &pm_references[access->reference];
         if (new >> access->address & 1)
             pm_footprint_touch(footprint, reference->group,
@@ -260,7 +261,7 @@ static void touch_one_by_one(struct pm_footprint *footprint, const struct pm_bun
 
 /* An execution of which the words in OUTSIDE are not in their intervals. */
 static __attribute__((noinline)) void execute_outside(struct pm_footprint *footprint,
-                                                      struct bundle_state *state,
+                                                      struct address_record_state *state,
                                                       const uint64_t *words, uint32_t outside) {
     uint32_t new = outside & 1;
     for (uint32_t rest = outside & ~1u; rest; rest &= rest - 1) {
@@ -270,14 +271,15 @@ static __attribute__((noinline)) void execute_outside(struct pm_footprint *footp
     }
     if (!new)
         return;
-    touch_one_by_one(footprint, state->bundle, words, new);
+    touch_one_by_one(footprint, state->record, words, new);
     if (new & 1) { /* fixed addresses are touched from now on */
         state->low[0] = words[0];
         state->length[0] = 1;
     }
 }
 
-static inline uint32_t words_outside(const uint64_t *words, const struct bundle_state *state) {
+static inline uint32_t words_outside(const uint64_t *words,
+                                     const struct address_record_state *state) {
     uint32_t outside = 0;
     for (uint32_t i = 0; i < state->n_words; i++)
         outside |= (uint32_t)(words[i] - state->low[i] >= state->length[i]) << i;
@@ -286,15 +288,15 @@ static inline uint32_t words_outside(const uint64_t *words, const struct bundle_
 
 void pm_footprint_records(struct pm_footprint *footprint, const uint64_t *words,
                           const uint64_t *end) {
-    if (!footprint->bundles && !(footprint->bundles = make_bundles()))
+    if (!footprint->address_records && !(footprint->address_records = make_address_records()))
         footprint->failed = true;
     while (words < end && !footprint->failed) {
         if (PM_UNLIKELY(*words & PM_RECORD_IS_EVENT)) {
             words += 2;
             continue;
         }
-        const uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
-        struct bundle_state *state = footprint->bundles->states[number];
+        const uint64_t number = *words ^ PM_RECORD_IS_ADDRESSES;
+        struct address_record_state *state = footprint->address_records->states[number];
         if (PM_UNLIKELY(!state) && !(state = make_state(footprint, number)))
             return;
         state->n++;

@@ -41,8 +41,9 @@ struct pm_strides {
     uint64_t random;
     uint64_t clock;       /* records and accesses that were looked at */
     struct place *places; /* [n_places], by number of the reference */
-    uint32_t n_places, n_bundles;
-    struct pm_address_walk ***bundles; /* [n_bundles] of walks by word; NULL: not met */
+    uint32_t n_places, n_address_records;
+    struct pm_address_walk **
+        *address_records; /* [n_address_records] of walks by word; NULL: not met */
     struct pm_arena arena;
 };
 
@@ -277,7 +278,8 @@ void pm_strides_free(struct pm_strides *strides) {
         return;
     pm_arena_free(&strides->arena);
     pm_munmap(strides->places, strides->n_places * sizeof *strides->places);
-    pm_munmap(strides->bundles, strides->n_bundles * sizeof(struct pm_address_walk **));
+    pm_munmap(strides->address_records,
+              strides->n_address_records * sizeof(struct pm_address_walk **));
     pm_munmap(strides, sizeof *strides);
 }
 
@@ -321,8 +323,8 @@ static bool is_new(const struct pm_strides *strides, const struct batch *batch) 
     while (words < batch->end && *words & PM_RECORD_IS_EVENT)
         words += 2;
     if (words < batch->end) {
-        const uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
-        return number >= strides->n_bundles || !strides->bundles[number];
+        const uint64_t number = *words ^ PM_RECORD_IS_ADDRESSES;
+        return number >= strides->n_address_records || !strides->address_records[number];
     }
     if (!batch->n_accesses || batch->accesses[0].kind >= PM_CARRIED_ENTER)
         return false;
@@ -383,11 +385,11 @@ static bool grow_places(struct pm_strides *strides, uint32_t n) {
     return true;
 }
 
-static bool grow_bundles(struct pm_strides *strides, uint32_t n) {
+static bool grow_address_records(struct pm_strides *strides, uint32_t n) {
     const size_t bytes = sizeof(struct pm_address_walk **);
-    if (!pm_mgrow(&strides->bundles, strides->n_bundles * bytes, n * bytes))
+    if (!pm_mgrow(&strides->address_records, strides->n_address_records * bytes, n * bytes))
         return false;
-    strides->n_bundles = n;
+    strides->n_address_records = n;
     return true;
 }
 
@@ -403,18 +405,20 @@ static struct pm_address_walk *make_walk(struct pm_strides *strides, uint32_t re
     return place->walk;
 }
 
-/* References of a bundle that have an address in common have a walk in common, that of the first.
+/* References of an address record that have an address in common have a walk in common, that of the
+   first.
  */
-static struct pm_address_walk **make_bundle(struct pm_strides *strides, uint64_t number) {
-    const struct pm_bundle *bundle = &pm_bundles[number];
+static struct pm_address_walk **make_address_record(struct pm_strides *strides, uint64_t number) {
+    const struct pm_address_record *address_record = &pm_address_records[number];
     struct pm_address_walk **walks =
-        pm_arena_take(&strides->arena, (1u + bundle->n_addresses) * sizeof *walks);
-    if (!walks || (number >= strides->n_bundles && !grow_bundles(strides, pm_n_bundles))) {
+        pm_arena_take(&strides->arena, (1u + address_record->n_addresses) * sizeof *walks);
+    if (!walks || (number >= strides->n_address_records &&
+                   !grow_address_records(strides, pm_n_address_records))) {
         strides->failed = true;
         return NULL;
     }
-    for (unsigned i = 0; i < bundle->n_accesses && !strides->failed; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+    for (unsigned i = 0; i < address_record->n_accesses && !strides->failed; i++) {
+        const struct pm_record_access *access = &address_record->accesses[i];
         struct pm_address_walk **walk = &walks[access->address];
         if (access->address == 0) { /* fixed: the only address of a walk of its own */
             struct pm_address_walk *fixed = make_walk(strides, access->reference);
@@ -431,7 +435,7 @@ static struct pm_address_walk **make_bundle(struct pm_strides *strides, uint64_t
         if (!strides->failed)
             strides->places[access->reference] = (struct place){*walk, (int64_t)access->offset};
     }
-    return strides->bundles[number] = walks;
+    return strides->address_records[number] = walks;
 }
 
 void pm_strides_records(struct pm_strides *strides, uint32_t stream, const uint64_t *words,
@@ -445,15 +449,16 @@ void pm_strides_records(struct pm_strides *strides, uint32_t stream, const uint6
             words += 2;
             continue;
         }
-        const uint64_t number = *words++ ^ PM_RECORD_IS_BUNDLE;
-        struct pm_address_walk **walks =
-            PM_LIKELY(number < strides->n_bundles) ? strides->bundles[number] : NULL;
-        if (PM_UNLIKELY(!walks) && !(walks = make_bundle(strides, number)))
+        const uint64_t number = *words++ ^ PM_RECORD_IS_ADDRESSES;
+        struct pm_address_walk **walks = PM_LIKELY(number < strides->n_address_records)
+                                             ? strides->address_records[number]
+                                             : NULL;
+        if (PM_UNLIKELY(!walks) && !(walks = make_address_record(strides, number)))
             break;
         if (PM_UNLIKELY(strides->failed)) /* a walk may be missing */
             break;
         strides->clock++;
-        for (uint32_t i = 1; i <= pm_bundles[number].n_addresses; i++)
+        for (uint32_t i = 1; i <= pm_address_records[number].n_addresses; i++)
             execute(strides, walks[i], *words++);
     }
     pass(strides, n);

@@ -86,8 +86,8 @@ void pm_strides_free(struct pm_strides *strides);
 void pm_strides_accesses(struct pm_strides *strides, uint32_t stream,
                          const struct pmodel_access *batch, size_t count);
 
-/* The same of the records from WORDS up to END, all of known bundles (runtime/modules.h), or
-   events. */
+/* The same of the records from WORDS up to END, all of known address records (runtime/modules.h),
+   or events. */
 void pm_strides_records(struct pm_strides *strides, uint32_t stream, const uint64_t *words,
                         const uint64_t *end);
 

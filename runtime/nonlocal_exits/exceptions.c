@@ -7,8 +7,8 @@
 
    pthread_exit and cancellation unwind in the same way down to the thread's first frame.  That is
    ours (thread_base.S), with a personality routine that is called when unwinding comes to it.  The
-   first thread's first frame is not ours: there pthread_exit notes all frames at once, and landings
-   that follow are of frames that were noted. */
+   first thread's first frame is not ours: there pthread_exit notes all frames at once, and indirect
+   entries that follow are of frames that were noted. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ PM_EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr addres
     if (pm_process_is_measured() && !pm_process_is_finished()) {
         uint64_t stack = PM_ORIGINAL(_Unwind_GetCFA)(context);
         if (!was_noted(pm_current_thread(), stack))
-            pm_exits_note_landing(stack, (const void *)PM_ORIGINAL(_Unwind_SetIP));
+            pm_exits_note_landing_pad(stack, (const void *)PM_ORIGINAL(_Unwind_SetIP));
     }
     PM_ORIGINAL(_Unwind_SetIP)(context, address);
 }

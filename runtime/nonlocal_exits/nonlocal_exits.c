@@ -199,7 +199,7 @@ static void skip_returning(struct pm_call_frame *frame, uint64_t low, uint64_t e
     }
 }
 
-void pm_exits_note_landing(uint64_t stack, const void *unwinder) {
+void pm_exits_note_landing_pad(uint64_t stack, const void *unwinder) {
     struct pm_call_frame frame;
     struct dl_find_object object;
     if (!is_measured())

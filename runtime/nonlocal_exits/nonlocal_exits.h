@@ -29,7 +29,7 @@ void pm_exits_note_jump(uint64_t stack, uint64_t n_handlers);
 
 /* The same for a personality routine that lets control land: it returns all the same, and so does
    what called it; UNWINDER is an address in the unwinder, whose outermost frame is left. */
-void pm_exits_note_landing(uint64_t stack, const void *unwinder);
+void pm_exits_note_landing_pad(uint64_t stack, const void *unwinder);
 
 /* What other threads are in when the process ends (waiting_threads.c). */
 void pm_exits_note_other_threads(void);

@@ -19,10 +19,10 @@ struct pm_profiler *pm_profiler_new(void) {
     if (!profile)
         return NULL;
     profile->variant = pm_reuse_best_variant();
-    profile->bundles = pm_mmap(PM_MAX_BUNDLES * sizeof *profile->bundles);
+    profile->address_records = pm_mmap(PM_MAX_ADDRESS_RECORDS * sizeof *profile->address_records);
     profile->blocks = pm_mmap(PM_MAX_REFERENCES * sizeof *profile->blocks);
     profile->lanes = pm_mmap(PM_MAX_REFERENCES * sizeof *profile->lanes);
-    if (profile->bundles && profile->blocks && profile->lanes && begin_caches(profile))
+    if (profile->address_records && profile->blocks && profile->lanes && begin_caches(profile))
         return profile;
     pm_profiler_free(profile);
     return NULL;
@@ -34,7 +34,7 @@ void pm_profiler_free(struct pm_profiler *profile) {
     for (unsigned m = 0; m < PM_MOST_SIMULATED; m++)
         pm_caches_free(profile->caches[m]);
     pm_arena_free(&profile->arena);
-    pm_munmap(profile->bundles, PM_MAX_BUNDLES * sizeof *profile->bundles);
+    pm_munmap(profile->address_records, PM_MAX_ADDRESS_RECORDS * sizeof *profile->address_records);
     pm_munmap(profile->blocks, PM_MAX_REFERENCES * sizeof *profile->blocks);
     pm_munmap(profile->lanes, PM_MAX_REFERENCES * sizeof *profile->lanes);
     pm_munmap(profile, sizeof *profile);
@@ -114,16 +114,16 @@ void pm_profiler_accesses(struct pm_profiler *profile, const struct pmodel_acces
 void pm_profiler_flush(struct pm_profiler *profile) {
     for (struct pm_profiler_block *block = profile->first; block; block = block->next)
         pm_profiler_end_steady(block);
-    for (uint32_t b = 0; b < pm_n_bundles; b++) {
-        struct pm_profiler_bundle *bundle = profile->bundles[b];
-        if (!bundle)
+    for (uint32_t b = 0; b < pm_n_address_records; b++) {
+        struct pm_profiler_record *record = profile->address_records[b];
+        if (!record)
             continue;
-        pm_profiler_add_classes(bundle->block, bundle->classes, bundle->n_steady);
-        pm_profiler_add_classes(bundle->block, bundle->pending, 1);
-        bundle->n_steady = bundle->pending = bundle->n_pending = 0;
-        bundle->block->references += bundle->n * bundle->n_accesses;
-        bundle->block->bytes += bundle->n * bundle->bytes;
-        bundle->n = 0;
+        pm_profiler_add_classes(record->block, record->classes, record->n_steady);
+        pm_profiler_add_classes(record->block, record->pending, 1);
+        record->n_steady = record->pending = record->n_pending = 0;
+        record->block->references += record->n * record->n_accesses;
+        record->block->bytes += record->n * record->bytes;
+        record->n = 0;
     }
 }
 
@@ -132,8 +132,9 @@ void pm_profiler_forget(struct pm_profiler *profile) {
         pm_profiler_end_steady(block);
         pm_profiler_begin_history(block);
     }
-    for (uint32_t b = 0; b < pm_n_bundles; b++)
-        if (profile->bundles[b])
-            profile->bundles[b]->has_previous = profile->bundles[b]->has_entry = false;
+    for (uint32_t b = 0; b < pm_n_address_records; b++)
+        if (profile->address_records[b])
+            profile->address_records[b]->has_previous = profile->address_records[b]->has_entry =
+                false;
     profile->failed |= !begin_caches(profile);
 }

@@ -11,7 +11,7 @@
    machine's caches (simulated_caches.h), of which each thread has its own.  What served it is the
    farthest of the levels that these blocks came from.
 
-   How.  Records of bundles are taken as they are.  An execution whose addresses all moved by as
+   How.  Address records are taken as they are.  An execution whose addresses all moved by as
    much as in the execution before has the strides of that one, as long as no two addresses that
    move apart come near each other: it is only counted.  An execution whose blocks are all the last
    ones of their sets changes no cache: a comparison for each tells. */
@@ -41,8 +41,8 @@ void pm_profiler_accesses(struct pm_profiler *profile, const struct pmodel_acces
                           size_t count);
 
 /* The same of the records from WORDS up to END, which stand in a buffer with room for
-   PM_BUNDLE_ADDRESSES words more: those of known bundles up to the first other record.  Where that
-   is. */
+   PM_RECORD_ADDRESSES words more: those of known address records up to the first other record.
+   Where that is. */
 const uint64_t *pm_profiler_records(struct pm_profiler *profile, const uint64_t *words,
                                     const uint64_t *end);
 

@@ -1,4 +1,4 @@
-/* The states of bundles and basic blocks, made where they are first executed; see
+/* The states of address records and basic blocks, made where they are first executed; see
    profiler_state.h. */
 #include <string.h>
 
@@ -42,12 +42,12 @@ struct pm_profiler_block *pm_profiler_block(struct pm_profiler *profile, uint32_
     return profile->blocks[first] = block;
 }
 
-/* ---- bundles --------------------------------------------------------------------------------- */
+/* ---- address records ------------------------------------------------------------------------- */
 
-static void add_accesses(struct pm_profiler_bundle *state, const struct pm_bundle *bundle,
+static void add_accesses(struct pm_profiler_record *state, const struct pm_address_record *record,
                          uint64_t header) {
-    for (unsigned i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+    for (unsigned i = 0; i < record->n_accesses; i++) {
+        const struct pm_record_access *access = &record->accesses[i];
         const struct pm_probe_reference *reference = &pm_references[access->reference];
         state->accesses[i] =
             (struct pm_profiler_access){.offset = access->offset - (access->address ? 0 : header),
@@ -57,11 +57,11 @@ static void add_accesses(struct pm_profiler_bundle *state, const struct pm_bundl
         state->has_stores |= (reference->access & PM_ACCESS_STORE) != 0;
         state->bytes += reference->size_bytes;
     }
-    state->n_accesses = bundle->n_accesses;
+    state->n_accesses = record->n_accesses;
 }
 
 /* Bytes from OFFSET on, of which those that fit go to a span of the same word. */
-static void add_span(struct pm_profiler_bundle *state, uint32_t word, uint64_t offset,
+static void add_span(struct pm_profiler_record *state, uint32_t word, uint64_t offset,
                      uint64_t size) {
     const uint64_t most = 1ull << pm_profiler_settings.least_line_shift;
     for (uint32_t i = 0; i < state->n_spans; i++) {
@@ -85,7 +85,7 @@ static void add_span(struct pm_profiler_bundle *state, uint32_t word, uint64_t o
 }
 
 /* Accesses that are larger than a span are several. */
-static bool add_spans(struct pm_profiler *profile, struct pm_profiler_bundle *state) {
+static bool add_spans(struct pm_profiler *profile, struct pm_profiler_record *state) {
     const uint64_t most = 1ull << pm_profiler_settings.least_line_shift;
     size_t n = 0;
     for (uint32_t i = 0; i < state->n_accesses; i++)
@@ -103,27 +103,27 @@ static bool add_spans(struct pm_profiler *profile, struct pm_profiler_bundle *st
     return true;
 }
 
-struct pm_profiler_bundle *pm_profiler_bundle(struct pm_profiler *profile, uint64_t number) {
-    if (!pm_bundle_is_known(number) || !pm_bundles[number].accesses)
+struct pm_profiler_record *pm_profiler_record(struct pm_profiler *profile, uint64_t number) {
+    if (!pm_record_is_known(number) || !pm_address_records[number].accesses)
         return NULL;
-    if (PM_LIKELY(profile->bundles[number] != NULL))
-        return profile->bundles[number];
-    const struct pm_bundle *bundle = &pm_bundles[number];
-    struct pm_profiler_bundle *state =
-        take(profile, sizeof *state + bundle->n_accesses * sizeof *state->accesses);
+    if (PM_LIKELY(profile->address_records[number] != NULL))
+        return profile->address_records[number];
+    const struct pm_address_record *record = &pm_address_records[number];
+    struct pm_profiler_record *state =
+        take(profile, sizeof *state + record->n_accesses * sizeof *state->accesses);
     struct pm_profiler_block *block =
-        state ? pm_profiler_block(profile, bundle->accesses[0].reference) : NULL;
+        state ? pm_profiler_block(profile, record->accesses[0].reference) : NULL;
     if (!block)
         return NULL;
-    const uint64_t header = PM_RECORD_IS_BUNDLE + number;
+    const uint64_t header = PM_RECORD_IS_ADDRESSES + number;
     state->block = block;
-    state->n_words = 1u + bundle->n_addresses;
+    state->n_words = 1u + record->n_addresses;
     state->words_mask = (1u << state->n_words) - 1;
     state->previous[0] = header;
-    add_accesses(state, bundle, header);
+    add_accesses(state, record, header);
     if (state->n_accesses == block->n_references)
         state->lag = (pm_profiler_settings.window + state->n_accesses - 1) / state->n_accesses;
     if (!add_spans(profile, state))
         return NULL;
-    return profile->bundles[number] = state;
+    return profile->address_records[number] = state;
 }

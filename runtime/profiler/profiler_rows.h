@@ -1,26 +1,26 @@
 /* What profiler_walk.h needs for extensions that hold no row of eight addresses in a register:
    place by place. */
 static inline bool row_moved_otherwise(const uint64_t *row,
-                                       const struct pm_profiler_bundle *bundle) {
+                                       const struct pm_profiler_record *record) {
     uint64_t differs = 0;
     for (uint32_t i = 0; i < PM_RECENT; i++)
-        differs |= (row[i] - bundle->entry[i]) ^ bundle->entry_delta[i];
+        differs |= (row[i] - record->entry[i]) ^ record->entry_delta[i];
     return differs != 0;
 }
 
-static inline void move_row(uint64_t *row, struct pm_profiler_bundle *bundle) {
+static inline void move_row(uint64_t *row, struct pm_profiler_record *record) {
     for (uint32_t i = 0; i < PM_RECENT; i++) {
-        bundle->entry[i] = row[i];
-        row[i] = bundle->exit[i] += bundle->exit_delta[i];
+        record->entry[i] = row[i];
+        row[i] = record->exit[i] += record->exit_delta[i];
     }
 }
 
-static inline uint64_t compare_row(uint64_t *row, const struct pm_profiler_bundle *bundle,
+static inline uint64_t compare_row(uint64_t *row, const struct pm_profiler_record *record,
                                    const uint64_t *words) {
     const uint32_t window = pm_profiler_settings.window;
     uint64_t classes = 0;
-    for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_profiler_access *access = &bundle->accesses[i];
+    for (uint32_t i = 0; i < record->n_accesses; i++) {
+        const struct pm_profiler_access *access = &record->accesses[i];
         const uint64_t address = access->offset + words[access->word];
         classes += 1ull << 8 * pm_stride_class(nearest(row + PM_RECENT - window, window, address),
                                                access->size_bytes);

@@ -12,9 +12,9 @@
 
 enum {
     PM_MOST_SIMULATED = 16,
-    PM_BUNDLE_WORDS = PM_BUNDLE_ADDRESSES + 1,
+    PM_RECORD_WORDS = PM_RECORD_ADDRESSES + 1,
     PM_RECENT = 8, /* a window of up to so many addresses is a row in registers */
-    PM_HISTORY_ROOM = 4 * PM_BUNDLE_ACCESSES,
+    PM_HISTORY_ROOM = 4 * PM_RECORD_ACCESSES,
 };
 
 struct pm_profiler_machine {
@@ -31,7 +31,7 @@ struct pm_profiler_settings {
 };
 extern struct pm_profiler_settings pm_profiler_settings;
 
-struct pm_profiler_bundle;
+struct pm_profiler_record;
 
 struct pm_profiler_block {
     struct pm_profiler_block *next;         /* of all of the thread */
@@ -43,7 +43,7 @@ struct pm_profiler_block {
     uint64_t *history; /* its addresses, with room for more than the window, which ends behind the
                           n-th of them; if that is up to PM_RECENT, only a row, the newest last */
     uint32_t n;
-    struct pm_profiler_bundle *steady; /* whose last executions are not there yet; NULL: none */
+    struct pm_profiler_record *steady; /* whose last executions are not there yet; NULL: none */
 };
 
 struct pm_profiler_access {
@@ -59,11 +59,11 @@ struct pm_profiler_span {
     uint32_t last_byte, word;
 };
 
-struct pm_profiler_bundle {
+struct pm_profiler_record {
     /* Of the execution before; words[0], the header, never changes, and stands for fixed addresses,
        whose offsets count from it. */
-    uint64_t previous[PM_BUNDLE_WORDS] __attribute__((aligned(64)));
-    uint64_t delta[PM_BUNDLE_WORDS] __attribute__((aligned(64))); /* by which it moved */
+    uint64_t previous[PM_RECORD_WORDS] __attribute__((aligned(64)));
+    uint64_t delta[PM_RECORD_WORDS] __attribute__((aligned(64))); /* by which it moved */
     uint32_t n_words, words_mask;
     uint32_t n_accesses, n_spans;
     bool has_stores;
@@ -95,16 +95,16 @@ struct pm_profiler {
     bool failed;
     enum pm_reuse_variant variant;
     struct pm_caches *caches[PM_MOST_SIMULATED];
-    struct pm_profiler_bundle **bundles; /* by number */
-    struct pm_profiler_block **blocks;   /* by the number of its first reference */
-    struct pm_profiler_block *first;     /* of all */
+    struct pm_profiler_record **address_records; /* by number */
+    struct pm_profiler_block **blocks;           /* by the number of its first reference */
+    struct pm_profiler_block *first;             /* of all */
     uint64_t *lanes; /* by reference: elements that masked ones and gathers accessed */
     struct pm_arena arena;
 };
 
-/* profiler_records.c: the state of the bundle NUMBER, made where it is new; NULL: no such
-   bundle. */
-struct pm_profiler_bundle *pm_profiler_bundle(struct pm_profiler *profile, uint64_t number);
+/* profiler_records.c: the state of the address record NUMBER, made where it is new; NULL: no such
+   address record. */
+struct pm_profiler_record *pm_profiler_record(struct pm_profiler *profile, uint64_t number);
 /* … of the basic block that REFERENCE is in; NULL: no memory. */
 struct pm_profiler_block *pm_profiler_block(struct pm_profiler *profile, uint32_t reference);
 
@@ -112,16 +112,16 @@ struct pm_profiler_block *pm_profiler_block(struct pm_profiler *profile, uint32_
 void pm_profiler_add_classes(struct pm_profiler_block *block, uint64_t classes, uint64_t n);
 /* Room for N more addresses of BLOCK. */
 void pm_profiler_make_room(struct pm_profiler_block *block, uint32_t n);
-/* Executions of the block's steady bundle go to its counts and its history. */
+/* Executions of the block's steady address record go to its counts and its history. */
 void pm_profiler_end_steady(struct pm_profiler_block *block);
-/* How many executions of BUNDLE, moved by its DELTA again and again (and its row by ENTRY_DELTA),
+/* How many executions of RECORD, moved by its DELTA again and again (and its row by ENTRY_DELTA),
    have the strides of its last one. */
-uint64_t pm_profiler_safe_executions(const struct pm_profiler_bundle *bundle);
+uint64_t pm_profiler_safe_executions(const struct pm_profiler_record *record);
 /* What the history of a block holds before its first addresses: no address is near. */
 #define PM_NO_ADDRESS (1ull << 62)
 void pm_profiler_begin_history(struct pm_profiler_block *block);
 
-/* The walk over records of bundles, for each vector extension (profiler_walk.h). */
+/* The walk over address records, for each vector extension (profiler_walk.h). */
 typedef const uint64_t *pm_profiler_walk(struct pm_profiler *profile, const uint64_t *words,
                                          const uint64_t *end);
 pm_profiler_walk pm_profiler_walk_sse2, pm_profiler_walk_avx2, pm_profiler_walk_avx512;

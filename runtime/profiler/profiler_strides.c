@@ -1,5 +1,5 @@
 /* Strides of a basic block's references: its history of addresses, and how long what one execution
-   of a bundle had holds for the next ones.  See profile.h. */
+   of an address record had holds for the next ones.  See profile.h. */
 #include <string.h>
 
 #include "runtime/profiler/profiler_state.h"
@@ -20,14 +20,14 @@ void pm_profiler_make_room(struct pm_profiler_block *block, uint32_t n) {
 }
 
 /* The addresses of the last executions, which moved by `delta` each time. */
-static void add_steady(struct pm_profiler_block *block, const struct pm_profiler_bundle *bundle) {
-    uint64_t back = bundle->n_steady < bundle->lag ? bundle->n_steady : bundle->lag;
+static void add_steady(struct pm_profiler_block *block, const struct pm_profiler_record *record) {
+    uint64_t back = record->n_steady < record->lag ? record->n_steady : record->lag;
     while (back-- > 0) {
-        pm_profiler_make_room(block, bundle->n_accesses);
-        for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-            const struct pm_profiler_access *access = &bundle->accesses[i];
-            pm_profiler_keep(block, access->offset + bundle->previous[access->word] -
-                                        back * bundle->delta[access->word]);
+        pm_profiler_make_room(block, record->n_accesses);
+        for (uint32_t i = 0; i < record->n_accesses; i++) {
+            const struct pm_profiler_access *access = &record->accesses[i];
+            pm_profiler_keep(block, access->offset + record->previous[access->word] -
+                                        back * record->delta[access->word]);
         }
     }
 }
@@ -38,13 +38,13 @@ void pm_profiler_add_classes(struct pm_profiler_block *block, uint64_t classes, 
 }
 
 void pm_profiler_end_steady(struct pm_profiler_block *block) {
-    struct pm_profiler_bundle *bundle = block->steady;
-    if (!bundle)
+    struct pm_profiler_record *record = block->steady;
+    if (!record)
         return;
-    pm_profiler_add_classes(block, bundle->classes, bundle->n_steady);
-    add_steady(block, bundle);
-    bundle->n_steady = 0;
-    bundle->safe = 0;
+    pm_profiler_add_classes(block, record->classes, record->n_steady);
+    add_steady(block, record);
+    record->n_steady = 0;
+    record->safe = 0;
     block->steady = NULL;
 }
 
@@ -79,11 +79,11 @@ struct place {
     int64_t delta;
 };
 
-static struct place place_of_word(const struct pm_profiler_bundle *bundle,
+static struct place place_of_word(const struct pm_profiler_record *record,
                                   const struct reach *reach, uint32_t word) {
     const uint64_t wide = (uint64_t)(reach->high - reach->low);
-    return (struct place){bundle->previous[word] + (uint64_t)reach->low + wide / 2, wide / 2 + 1,
-                          (int64_t)bundle->delta[word]};
+    return (struct place){record->previous[word] + (uint64_t)reach->low + wide / 2, wide / 2 + 1,
+                          (int64_t)record->delta[word]};
 }
 
 /* NEAR: what is farther is random. */
@@ -96,13 +96,13 @@ static uint64_t pair_apart(struct place p, struct place q, uint64_t near) {
 
 /* Places that move alike keep their distances.  Addresses of up to `lag` executions before are
    compared, too, or those of the row. */
-uint64_t pm_profiler_safe_executions(const struct pm_profiler_bundle *bundle) {
-    struct reach reaches[PM_BUNDLE_WORDS] = {{0, 0, false}};
+uint64_t pm_profiler_safe_executions(const struct pm_profiler_record *record) {
+    struct reach reaches[PM_RECORD_WORDS] = {{0, 0, false}};
     const bool has_row = pm_profiler_settings.window <= PM_RECENT;
     const uint32_t first = PM_RECENT - (has_row ? pm_profiler_settings.window : 0);
     uint64_t largest = 0, safe = UINT64_MAX;
-    for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_profiler_access *access = &bundle->accesses[i];
+    for (uint32_t i = 0; i < record->n_accesses; i++) {
+        const struct pm_profiler_access *access = &record->accesses[i];
         struct reach *reach = &reaches[access->word];
         const int64_t offset = (int64_t)access->offset;
         reach->low = !reach->any || offset < reach->low ? offset : reach->low;
@@ -110,21 +110,21 @@ uint64_t pm_profiler_safe_executions(const struct pm_profiler_bundle *bundle) {
         reach->any = true;
         largest = largest_of(largest, access->size_bytes);
     }
-    for (uint32_t p = 0; p < bundle->n_words; p++) {
+    for (uint32_t p = 0; p < record->n_words; p++) {
         if (!reaches[p].any)
             continue;
-        const struct place place = place_of_word(bundle, &reaches[p], p);
+        const struct place place = place_of_word(record, &reaches[p], p);
         for (uint32_t q = 0; q < p; q++) {
             if (!reaches[q].any)
                 continue;
-            const struct place other = place_of_word(bundle, &reaches[q], q);
+            const struct place other = place_of_word(record, &reaches[q], q);
             const uint64_t back =
                 has_row ? 0
-                        : bundle->lag * largest_of(magnitude(place.delta), magnitude(other.delta));
+                        : record->lag * largest_of(magnitude(place.delta), magnitude(other.delta));
             safe = least_of(safe, pair_apart(place, other, 8 * largest + back));
         }
         for (uint32_t lane = first; has_row && lane < PM_RECENT; lane++) {
-            const struct place other = {bundle->entry[lane], 0, (int64_t)bundle->entry_delta[lane]};
+            const struct place other = {record->entry[lane], 0, (int64_t)record->entry_delta[lane]};
             safe = least_of(safe, pair_apart(place, other, 8 * largest));
         }
     }

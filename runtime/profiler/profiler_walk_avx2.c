@@ -1,4 +1,4 @@
-/* The walk over records of bundles for AVX2. */
+/* The walk over address records for AVX2. */
 #pragma GCC target("avx2,bmi,popcnt")
 #include <immintrin.h>
 
@@ -9,20 +9,20 @@ static inline __m256i lanes_at(const uint64_t *words) {
 }
 
 static inline bool words_moved_otherwise(const uint64_t *words,
-                                         const struct pm_profiler_bundle *bundle) {
+                                         const struct pm_profiler_record *record) {
     uint32_t differs = 0;
-    for (uint32_t i = 0; i < bundle->n_words; i += 4) {
-        const __m256i moved = _mm256_sub_epi64(lanes_at(words + i), lanes_at(bundle->previous + i));
-        const __m256i equal = _mm256_cmpeq_epi64(moved, lanes_at(bundle->delta + i));
+    for (uint32_t i = 0; i < record->n_words; i += 4) {
+        const __m256i moved = _mm256_sub_epi64(lanes_at(words + i), lanes_at(record->previous + i));
+        const __m256i equal = _mm256_cmpeq_epi64(moved, lanes_at(record->delta + i));
         differs |= ((uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(equal)) ^ 0xf) << i;
     }
-    return (differs & bundle->words_mask) != 0;
+    return (differs & record->words_mask) != 0;
 }
 
 /* Words behind the record's have no meaning. */
-static inline void keep_words(const uint64_t *words, struct pm_profiler_bundle *bundle) {
-    for (uint32_t i = 0; i < bundle->n_words; i += 4)
-        _mm256_store_si256((__m256i *)(void *)(bundle->previous + i), lanes_at(words + i));
+static inline void keep_words(const uint64_t *words, struct pm_profiler_record *record) {
+    for (uint32_t i = 0; i < record->n_words; i += 4)
+        _mm256_store_si256((__m256i *)(void *)(record->previous + i), lanes_at(words + i));
 }
 
 static inline uint64_t nearest(const uint64_t *addresses, uint32_t n, uint64_t address) {

@@ -1,31 +1,31 @@
-/* The walk over records of bundles for AVX-512.  Records of up to 8 words are one register. */
+/* The walk over address records for AVX-512.  Records of up to 8 words are one register. */
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,bmi,bmi2,popcnt,lzcnt")
 #include <immintrin.h>
 
 #include "runtime/profiler/profiler_state.h"
 
 static inline uint32_t half_moved_otherwise(const uint64_t *words,
-                                            const struct pm_profiler_bundle *bundle,
+                                            const struct pm_profiler_record *record,
                                             unsigned half) {
     const __m512i moved = _mm512_sub_epi64(_mm512_loadu_si512(words + half),
-                                           _mm512_load_si512(bundle->previous + half));
-    return (uint32_t)_mm512_cmpneq_epi64_mask(moved, _mm512_load_si512(bundle->delta + half))
+                                           _mm512_load_si512(record->previous + half));
+    return (uint32_t)_mm512_cmpneq_epi64_mask(moved, _mm512_load_si512(record->delta + half))
            << half;
 }
 
 static inline bool words_moved_otherwise(const uint64_t *words,
-                                         const struct pm_profiler_bundle *bundle) {
-    uint32_t differs = half_moved_otherwise(words, bundle, 0);
-    if (bundle->n_words > 8)
-        differs |= half_moved_otherwise(words, bundle, 8);
-    return (differs & bundle->words_mask) != 0;
+                                         const struct pm_profiler_record *record) {
+    uint32_t differs = half_moved_otherwise(words, record, 0);
+    if (record->n_words > 8)
+        differs |= half_moved_otherwise(words, record, 8);
+    return (differs & record->words_mask) != 0;
 }
 
 /* Words behind the record's have no meaning. */
-static inline void keep_words(const uint64_t *words, struct pm_profiler_bundle *bundle) {
-    _mm512_store_si512(bundle->previous, _mm512_loadu_si512(words));
-    if (bundle->n_words > 8)
-        _mm512_store_si512(bundle->previous + 8, _mm512_loadu_si512(words + 8));
+static inline void keep_words(const uint64_t *words, struct pm_profiler_record *record) {
+    _mm512_store_si512(record->previous, _mm512_loadu_si512(words));
+    if (record->n_words > 8)
+        _mm512_store_si512(record->previous + 8, _mm512_loadu_si512(words + 8));
 }
 
 static inline uint64_t nearest(const uint64_t *addresses, uint32_t n, uint64_t address) {
@@ -41,29 +41,29 @@ static inline uint64_t nearest(const uint64_t *addresses, uint32_t n, uint64_t a
 }
 
 static inline bool row_moved_otherwise(const uint64_t *row,
-                                       const struct pm_profiler_bundle *bundle) {
+                                       const struct pm_profiler_record *record) {
     const __m512i moved =
-        _mm512_sub_epi64(_mm512_load_si512(row), _mm512_load_si512(bundle->entry));
-    return _mm512_cmpneq_epi64_mask(moved, _mm512_load_si512(bundle->entry_delta)) != 0;
+        _mm512_sub_epi64(_mm512_load_si512(row), _mm512_load_si512(record->entry));
+    return _mm512_cmpneq_epi64_mask(moved, _mm512_load_si512(record->entry_delta)) != 0;
 }
 
-static inline void move_row(uint64_t *row, struct pm_profiler_bundle *bundle) {
+static inline void move_row(uint64_t *row, struct pm_profiler_record *record) {
     const __m512i exit =
-        _mm512_add_epi64(_mm512_load_si512(bundle->exit), _mm512_load_si512(bundle->exit_delta));
-    _mm512_store_si512(bundle->entry, _mm512_load_si512(row));
-    _mm512_store_si512(bundle->exit, exit);
+        _mm512_add_epi64(_mm512_load_si512(record->exit), _mm512_load_si512(record->exit_delta));
+    _mm512_store_si512(record->entry, _mm512_load_si512(row));
+    _mm512_store_si512(record->exit, exit);
     _mm512_store_si512(row, exit);
 }
 
 /* The row stays in a register: what was just stored of it address by address could not be loaded as
    a whole soon. */
-static inline uint64_t compare_row(uint64_t *row, const struct pm_profiler_bundle *bundle,
+static inline uint64_t compare_row(uint64_t *row, const struct pm_profiler_record *record,
                                    const uint64_t *words) {
     const __mmask8 lanes = (__mmask8)(0xff << (PM_RECENT - pm_profiler_settings.window));
     __m512i recent = _mm512_load_si512(row);
     uint64_t classes = 0;
-    for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_profiler_access *access = &bundle->accesses[i];
+    for (uint32_t i = 0; i < record->n_accesses; i++) {
+        const struct pm_profiler_access *access = &record->accesses[i];
         const __m512i address =
             _mm512_set1_epi64((long long)(access->offset + words[access->word]));
         const __m512i distances = _mm512_abs_epi64(_mm512_sub_epi64(address, recent));

@@ -1,17 +1,17 @@
-/* The walk over records of bundles for any x86-64. */
+/* The walk over address records for any x86-64. */
 #include "runtime/profiler/profiler_state.h"
 
 static inline bool words_moved_otherwise(const uint64_t *words,
-                                         const struct pm_profiler_bundle *bundle) {
+                                         const struct pm_profiler_record *record) {
     uint64_t differs = 0;
-    for (uint32_t i = 0; i < bundle->n_words; i++)
-        differs |= (words[i] - bundle->previous[i]) ^ bundle->delta[i];
+    for (uint32_t i = 0; i < record->n_words; i++)
+        differs |= (words[i] - record->previous[i]) ^ record->delta[i];
     return differs != 0;
 }
 
-static inline void keep_words(const uint64_t *words, struct pm_profiler_bundle *bundle) {
-    for (uint32_t i = 0; i < bundle->n_words; i++)
-        bundle->previous[i] = words[i];
+static inline void keep_words(const uint64_t *words, struct pm_profiler_record *record) {
+    for (uint32_t i = 0; i < record->n_words; i++)
+        record->previous[i] = words[i];
 }
 
 static inline uint64_t nearest(const uint64_t *addresses, uint32_t n, uint64_t address) {

@@ -256,31 +256,32 @@ static void decode_payload(struct pm_decoder *decoder, const struct pm_memory_re
     }
 }
 
-/* ---- bundles --------------------------------------------------------------------------------- */
+/* ---- address records ------------------------------------------------------------------------- */
 
-static bool is_bundle(uint64_t header) {
-    return (header & (PM_RECORD_IS_BUNDLE | PM_RECORD_IS_EVENT)) == PM_RECORD_IS_BUNDLE;
+static bool is_address_record(uint64_t header) {
+    return (header & (PM_RECORD_IS_ADDRESSES | PM_RECORD_IS_EVENT)) == PM_RECORD_IS_ADDRESSES;
 }
 
 /* Of a record with the first word HEADER: what it is of may have been loaded by dlopen since. */
-static const struct pm_bundle *find_bundle(uint64_t header) {
-    uint64_t number = header ^ PM_RECORD_IS_BUNDLE;
-    if (!pm_bundle_is_known(number))
+static const struct pm_address_record *find_address_record(uint64_t header) {
+    uint64_t number = header ^ PM_RECORD_IS_ADDRESSES;
+    if (!pm_record_is_known(number))
         pm_modules_scan();
-    return pm_bundle_is_known(number) ? &pm_bundles[number] : NULL;
+    return pm_record_is_known(number) ? &pm_address_records[number] : NULL;
 }
 
-static void expand_bundle(struct pm_decoder *decoder, const struct pm_bundle *bundle,
-                          const uint64_t *words) {
-    if (!bundle->accesses) {
+static void expand_address_record(struct pm_decoder *decoder,
+                                  const struct pm_address_record *address_record,
+                                  const uint64_t *words) {
+    if (!address_record->accesses) {
         pm_note_add(PM_NOTE_UNUSABLE_REFERENCE, 1);
         return;
     }
-    if (decoder->n_batch > PM_BATCH - PM_BUNDLE_ACCESSES)
+    if (decoder->n_batch > PM_BATCH - PM_RECORD_ACCESSES)
         flush(decoder);
     struct pmodel_access *into = decoder->batch + decoder->n_batch;
-    for (unsigned i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+    for (unsigned i = 0; i < address_record->n_accesses; i++) {
+        const struct pm_record_access *access = &address_record->accesses[i];
         const struct pm_probe_reference *reference = &pm_references[access->reference];
         into[i] = (struct pmodel_access){
             .address = access->offset + (access->address ? words[access->address] : 0),
@@ -290,7 +291,7 @@ static void expand_bundle(struct pm_decoder *decoder, const struct pm_bundle *bu
             .kind = reference->access,
         };
     }
-    decoder->n_batch += bundle->n_accesses;
+    decoder->n_batch += address_record->n_accesses;
 }
 
 /* ---- a buffer -------------------------------------------------------------------------------- */
@@ -305,17 +306,17 @@ static uint64_t decode_record(struct pm_decoder *decoder, struct pm_control_bloc
         pm_deliver_event(block, *words, words[1]);
         return 2;
     }
-    if (is_bundle(*words)) {
-        const struct pm_bundle *bundle = find_bundle(*words);
-        if (!bundle)
+    if (is_address_record(*words)) {
+        const struct pm_address_record *address_record = find_address_record(*words);
+        if (!address_record)
             return 0;
         if (decoder->thread->stopped) {
-            decoder->thread->skipped.loads += bundle->n_loads;
-            decoder->thread->skipped.stores += bundle->n_stores;
+            decoder->thread->skipped.loads += address_record->n_loads;
+            decoder->thread->skipped.stores += address_record->n_stores;
         } else {
-            expand_bundle(decoder, bundle, words);
+            expand_address_record(decoder, address_record, words);
         }
-        return 1ul + bundle->n_addresses;
+        return 1ul + address_record->n_addresses;
     }
     if (!pm_reference_is_known(*words))
         pm_modules_scan();
@@ -350,11 +351,11 @@ void pm_decode_records(struct pm_decoder *decoder, struct pm_control_block *bloc
                        uint64_t to) {
     const uint64_t *words = (const uint64_t *)from, *end = (const uint64_t *)to;
     while (words < end) {
-        if (is_bundle(*words) && pm_analyser_takes_bundles() && !decoder->thread->stopped) {
+        if (is_address_record(*words) && pm_analyser_takes_records() && !decoder->thread->stopped) {
             const uint64_t *first = words;
             flush(decoder);
             const struct pm_carried_iteration iteration = next_iteration(block);
-            words = pm_analyser_bundles(decoder->stream, words, end, &iteration);
+            words = pm_analyser_records(decoder->stream, words, end, &iteration);
             if (words != first)
                 continue;
         }

@@ -1,18 +1,18 @@
 /* How the carriers of reuses are found (carried.h): what the files of reuse/carried and the walk
-   over bundles (address_records/carried_record_walk.h) share.
+   over address records (address_records/carried_record_walk.h) share.
 
    Time is counted in entries and iterations.  A table holds for each block the time and the
    scope of the last touch in one word; activations hold the times of their entry and of their last
    iteration, both ascending from the outermost to the innermost, so that the carrier is found from
    the top of the stack, by binary search if it is not near.  Everything else, and the distances,
    are those of pm_reuse.  The table is apart from its slots, because two thirds of all touches find
-   their block in the front and need no slot.
+   their block in the stack top and need no slot.
 
-   Bundles are followed as in reuse/address_records/record_state.h, and what carries their touches
-   with them:
-     Words of blocks in the front stand in a row beside it, and change places with them by the same
-     permutation.  The table is asked only for a block that was not in the front, and gets the word
-     of one that falls out.
+   Address records are followed as in reuse/address_records/record_state.h, and what carries their
+   touches with them:
+     Words of blocks in the stack top stand in a row beside it, and change places with them by the
+     same permutation.  The table is asked only for a block that was not in the stack top, and gets
+     the word of one that falls out.
      A touch of a block that the execution touched before is carried by the innermost activation.
      The first touches of a repeat have the same time behind them, and so one carrier: a repeat is
      one look at the stack and one increment.
@@ -29,9 +29,9 @@
 #include "runtime/reuse/reuse_state.h"
 #include "runtime/reuse/carried_reuse/carried_reuse.h"
 
-struct pm_bundle;
-struct pm_bundle_reuse;
-struct pm_bundle_state;
+struct pm_address_record;
+struct pm_record_reuse;
+struct pm_record_state;
 struct pm_touch_sequence;
 
 /* A word of time and scope: scopes are below PM_MAX_SCOPES, times below 2^42. */
@@ -73,11 +73,11 @@ struct pm_recent_patterns {
 
 /* Executions of a touch sequence whose first touches had the same distances and keys. */
 struct pm_carrying {
-    uint64_t keys[PM_REUSE_FRONT]; /* of the m-th block's; 0: it is cold, or there is none */
-    uint8_t distance[PM_REUSE_FRONT];
-    uint32_t histograms[PM_REUSE_FRONT];
-    uint64_t n;               /* those in the front are not in the histograms yet */
-    struct pm_bin_cache *far; /* [PM_REUSE_FRONT] of others; NULL: there are none */
+    uint64_t keys[PM_STACK_TOP]; /* of the m-th block's; 0: it is cold, or there is none */
+    uint8_t distance[PM_STACK_TOP];
+    uint32_t histograms[PM_STACK_TOP];
+    uint64_t n;               /* those in the stack top are not in the histograms yet */
+    struct pm_bin_cache *far; /* [PM_STACK_TOP] of others; NULL: there are none */
 };
 
 /* Executions of a touch sequence while SCOPE was the innermost that was open. */
@@ -92,15 +92,15 @@ enum { PM_CARRIED_COUNTS = 8, PM_CARRYINGS = 32, PM_CARRYINGS_KEPT = 8 };
 
 /* What is known of a touch sequence beside struct pm_touch_sequence. */
 struct pm_carried_sequence {
-    uint64_t scopes[PM_REUSE_FRONT];  /* of the access that touches the m-th block last */
-    uint64_t ordered[PM_REUSE_FRONT]; /* the same by place behind an execution; else 0 */
-    uint64_t below[PM_REUSE_FRONT];   /* all bits where places are not the execution's */
-    bool touches_again;               /* a block, or loads and stores at once */
-    uint32_t repeat, again;           /* counts in use */
+    uint64_t scopes[PM_STACK_TOP];  /* of the access that touches the m-th block last */
+    uint64_t ordered[PM_STACK_TOP]; /* the same by place behind an execution; else 0 */
+    uint64_t below[PM_STACK_TOP];   /* all bits where places are not the execution's */
+    bool touches_again;             /* a block, or loads and stores at once */
+    uint32_t repeat, again;         /* counts in use */
     struct pm_carried_count counts[PM_CARRIED_COUNTS];
     uint32_t n_counts, n_carryings, n_replaced;
     struct pm_carrying *carryings[PM_CARRYINGS];
-    const struct pm_bundle *bundle;
+    const struct pm_address_record *address_record;
     struct pm_touch_sequence *sequence;
     struct pm_carried_sequence *next; /* of all */
 };
@@ -113,13 +113,14 @@ struct pm_carried {
     uint64_t now;           /* the time, with no scope */
     const uint32_t *group_scopes;
 
-    /* Words of the blocks in the front, by place; 0 where there is none.  Those of blocks that the
-       last execution touched are not up to date while it repeats: they are of the time TOUCHED. */
-    uint64_t lasts[PM_REUSE_FRONT] __attribute__((aligned(64)));
+    /* Words of the blocks in the stack top, by place; 0 where there is none.  Those of blocks that
+       the last execution touched are not up to date while it repeats: they are of the time
+       TOUCHED. */
+    uint64_t lasts[PM_STACK_TOP] __attribute__((aligned(64)));
     uint64_t touched;
     bool repeats;
-    struct pm_bundle_reuse *bundles;       /* owned */
-    struct pm_carried_sequence *sequences; /* all */
+    struct pm_record_reuse *address_records; /* owned */
+    struct pm_carried_sequence *sequences;   /* all */
 
     struct pm_carried_activation *open; /* [0]: what is around all scopes */
     uint32_t n_open;                    /* with that */
@@ -141,15 +142,15 @@ typedef void pm_carried_walk(struct pm_carried *carried, const uint32_t *group_s
                              const struct pmodel_access *batch, size_t count);
 pm_carried_walk pm_carried_walk_sse2, pm_carried_walk_avx2, pm_carried_walk_avx512;
 
-typedef const uint64_t *pm_carried_bundle_walk(struct pm_carried *carried, const uint64_t *words,
+typedef const uint64_t *pm_carried_record_walk(struct pm_carried *carried, const uint64_t *words,
                                                const uint64_t *end,
                                                const struct pm_carried_iteration *iteration);
-pm_carried_bundle_walk pm_carried_bundle_walk_sse2, pm_carried_bundle_walk_avx2,
-    pm_carried_bundle_walk_avx512;
+pm_carried_record_walk pm_carried_record_walk_sse2, pm_carried_record_walk_avx2,
+    pm_carried_record_walk_avx512;
 
 /* Makes what STATE's SEQUENCE needs, before its first execution.  NULL: no memory. */
 struct pm_carried_sequence *pm_carried_sequence(struct pm_carried *carried,
-                                                const struct pm_bundle_state *state,
+                                                const struct pm_record_state *state,
                                                 struct pm_touch_sequence *sequence);
 
 /* The number of the count of SCOPE and FIRST, which may take another's place. */
@@ -157,7 +158,7 @@ uint32_t pm_carried_find_count(struct pm_carried *carried, struct pm_carried_seq
                                uint64_t first, uint32_t scope);
 
 /* For an execution with these DISTANCEs and KEYS, to be counted there, HAS_FAR if some are not in
-   the front; NULL: it is to be counted
+   the stack top; NULL: it is to be counted
    touch by touch. */
 struct pm_carrying *pm_carried_make(struct pm_carried *carried,
                                     struct pm_carried_sequence *sequence, const uint8_t *distance,
@@ -181,7 +182,7 @@ uint32_t pm_carried_find_pattern(struct pm_carried *carried, uint32_t group, uin
 /* Room for all groups of the analysis; false: no memory. */
 bool pm_carried_make_groups(struct pm_carried *carried);
 
-/* The words of the front's blocks go to the table, or come from there. */
+/* The words of the stack top's blocks go to the table, or come from there. */
 void pm_carried_store_lasts(struct pm_carried *carried);
 void pm_carried_load_lasts(struct pm_carried *carried);
 

@@ -1,4 +1,5 @@
-/* What each touch and event needs, for the walks over accesses and over bundles (carriers.h). */
+/* What each touch and event needs, for the walks over accesses and over address records
+   (carriers.h). */
 #ifndef PM_RUNTIME_REUSE_CARRIERS_TOUCH_H
 #define PM_RUNTIME_REUSE_CARRIERS_TOUCH_H
 

@@ -5,8 +5,8 @@
 #include "runtime/reuse/reuse_state.h"
 #include "runtime/reuse/larger/larger.h"
 
-/* What a touch makes of the blocks of a size that the front holds. */
-struct pm_front_change {
+/* What a touch makes of the blocks of a size that the stack top holds. */
+struct pm_top_change {
     uint64_t block, evicted; /* comes; goes.  PM_NO_BLOCK: none */
     uint32_t group, kind;    /* of the touch; enum pm_access − 1 */
 };
@@ -18,20 +18,21 @@ struct pm_far_touches {
     struct pm_larger *larger; /* the list of them, ascending */
     uint64_t in_least_block;  /* the smallest one's 2^by − 1 */
     uint32_t n;
-    struct pm_front_change changes[PM_FRONT_CHANGES];
+    struct pm_top_change changes[PM_FRONT_CHANGES];
 };
 
 /* All larger sizes of BASE go over its far touches. */
 void pm_larger_take(struct pm_reuse *base);
 
-/* BLOCK, which is not in the front of BASE, is touched and pushes EVICTED out.  Room is made before
-   it is needed: a child of a fork that the runtime does not see has a copy in the midst of that. */
+/* BLOCK, which is not in the stack top of BASE, is touched and pushes EVICTED out.  Room is made
+   before it is needed: a child of a fork that the runtime does not see has a copy in the midst of
+   that. */
 static inline void pm_larger_note_far(struct pm_reuse *base, uint64_t block, uint64_t evicted,
                                       uint32_t group, unsigned kind) {
     struct pm_far_touches *far = base->far;
     if (PM_UNLIKELY(far->n == PM_FRONT_CHANGES))
         pm_larger_take(base);
-    far->changes[far->n++] = (struct pm_front_change){block, evicted, group, kind};
+    far->changes[far->n++] = (struct pm_top_change){block, evicted, group, kind};
 }
 
 /* N touches are not the first ones of their access of KIND and GROUP. */

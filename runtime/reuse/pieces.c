@@ -63,18 +63,19 @@ void pm_piece_free(struct pm_reuse *reuse) {
     reuse->piece = NULL;
 }
 
-/* ---- the front ------------------------------------------------------------------------------- */
+/* ---- the stack top --------------------------------------------------------------------------- */
 
-/* The distinct blocks, larger by 2^BY, of those in FRONT, the most recent one first; how many. */
-static unsigned recent_blocks(const uint64_t *front, unsigned by, uint64_t *recent) {
+/* The distinct blocks, larger by 2^BY, of those in STACK_TOP, the most recent one first; how
+   many. */
+static unsigned recent_blocks(const uint64_t *stack_top, unsigned by, uint64_t *recent) {
     unsigned n = 0;
-    for (unsigned i = 0; i < PM_REUSE_FRONT; i++) {
+    for (unsigned i = 0; i < PM_STACK_TOP; i++) {
         unsigned place = 0;
-        if (front[i] == PM_NO_BLOCK)
+        if (stack_top[i] == PM_NO_BLOCK)
             continue;
-        while (place < n && recent[place] != front[i] >> by)
+        while (place < n && recent[place] != stack_top[i] >> by)
             place++;
-        recent[place] = front[i] >> by;
+        recent[place] = stack_top[i] >> by;
         n += place == n;
     }
     return n;
@@ -94,12 +95,12 @@ static struct pm_larger *same_size(const struct pm_reuse *base, const struct pm_
 
 /* ---- its end --------------------------------------------------------------------------------- */
 
-/* Behind blocks with a stamp are those of FRONT, whose blocks are smaller by 2^BY.  Slots are left
-   as if never touched, so that the next piece need not make their pages again. */
-static void end_size(struct pm_reuse *reuse, const uint64_t *front, unsigned by) {
+/* Behind blocks with a stamp are those of STACK_TOP, whose blocks are smaller by 2^BY.  Slots are
+   left as if never touched, so that the next piece need not make their pages again. */
+static void end_size(struct pm_reuse *reuse, const uint64_t *stack_top, unsigned by) {
     struct pm_piece *piece = reuse->piece;
-    uint64_t recent[PM_REUSE_FRONT];
-    unsigned n_recent = recent_blocks(front, by, recent);
+    uint64_t recent[PM_STACK_TOP];
+    unsigned n_recent = recent_blocks(stack_top, by, recent);
     pm_stamps_rank_words(&reuse->stamps);
     for (uint32_t i = 0; i < piece->n; i++) {
         uint32_t *slot = &reuse->slots[piece->touches[i].slot], stamp = *slot, place;
@@ -114,20 +115,20 @@ static void end_size(struct pm_reuse *reuse, const uint64_t *front, unsigned by)
     pm_stamps_begin(&reuse->stamps, reuse->stamps.capacity, 0);
 }
 
-void pm_piece_end(struct pm_reuse *reuse, struct pm_bundle_reuse *bundles) {
+void pm_piece_end(struct pm_reuse *reuse, struct pm_record_reuse *address_records) {
     if (reuse->failed)
         return;
     if (reuse->far)
         pm_larger_take(reuse);
     for (struct pm_larger *larger = first_larger(reuse); larger; larger = larger->next)
         if (!larger->reuse->failed)
-            end_size(larger->reuse, reuse->front, larger->by);
-    end_size(reuse, reuse->front, 0);
-    memset(reuse->front, 0xff, sizeof reuse->front);
+            end_size(larger->reuse, reuse->stack_top, larger->by);
+    end_size(reuse, reuse->stack_top, 0);
+    memset(reuse->stack_top, 0xff, sizeof reuse->stack_top);
     if (reuse->far)
-        pm_larger_set_fronts(reuse);
-    if (bundles)
-        pm_bundle_reuse_interrupt(bundles);
+        pm_larger_set_stack_tops(reuse);
+    if (address_records)
+        pm_record_reuse_interrupt(address_records);
 }
 
 /* ---- resolving ------------------------------------------------------------------------------- */
@@ -144,10 +145,10 @@ static void make_stamps(struct pm_reuse *whole, uint32_t n) {
         whole->failed = true;
 }
 
-/* The blocks of the front, larger by 2^BY, get stamps, the most recent one the last. */
-static void stamp_front(struct pm_reuse *whole, const uint64_t *front, unsigned by) {
-    uint64_t recent[PM_REUSE_FRONT];
-    for (unsigned n = recent_blocks(front, by, recent); n-- > 0;) {
+/* The blocks of the stack top, larger by 2^BY, get stamps, the most recent one the last. */
+static void stamp_stack_top(struct pm_reuse *whole, const uint64_t *stack_top, unsigned by) {
+    uint64_t recent[PM_STACK_TOP];
+    for (unsigned n = recent_blocks(stack_top, by, recent); n-- > 0;) {
         *pm_reuse_slot(whole, recent[n]) = whole->stamps.next;
         pm_stamp_give_out(&whole->stamps);
     }
@@ -194,7 +195,7 @@ static void resolve_touches(struct pm_reuse *whole, const struct pm_piece *piece
         if (i + AHEAD / 2 < piece->n)
             look_half_ahead(whole, &touches[i + AHEAD / 2]);
         uint64_t distance = resolve(whole, &touches[i], i);
-        if (distance < PM_REUSE_FRONT && whole->near_is_one_bin)
+        if (distance < PM_STACK_TOP && whole->near_is_one_bin)
             continue;
         if (!pm_touch_histogram_count(&whole->histograms[touches[i].toucher.group], &whole->arena,
                                       touches[i].toucher.kind, distance))
@@ -212,9 +213,9 @@ static void stamp_piece(struct pm_reuse *whole, const struct pm_piece *piece) {
     }
 }
 
-/* One size, whose blocks are larger by 2^BY than those in the front.  Behind it the front's have
-   stamps as well. */
-static void resolve_size(struct pm_reuse *whole, struct pm_reuse *reuse, const uint64_t *front,
+/* One size, whose blocks are larger by 2^BY than those in the stack top.  Behind it the stack top's
+   have stamps as well. */
+static void resolve_size(struct pm_reuse *whole, struct pm_reuse *reuse, const uint64_t *stack_top,
                          unsigned by) {
     const struct pm_piece piece = *reuse->piece;
     reuse->piece->n = 0;
@@ -222,33 +223,34 @@ static void resolve_size(struct pm_reuse *whole, struct pm_reuse *reuse, const u
         whole->failed = true;
     if (whole->failed)
         return;
-    make_stamps(whole, PM_REUSE_FRONT + piece.n);
+    make_stamps(whole, PM_STACK_TOP + piece.n);
     if (whole->failed)
         return;
-    stamp_front(whole, front, by);
+    stamp_stack_top(whole, stack_top, by);
     resolve_touches(whole, &piece);
     if (!whole->failed)
         stamp_piece(whole, &piece);
 }
 
-/* The front behind PIECE: its most recent blocks and, where they are fewer than the front holds,
-   those of the front before that it did not touch. */
-static void next_front(const struct pm_reuse *whole, const struct pm_piece *piece,
-                       uint64_t *front) {
+/* The stack top behind PIECE: its most recent blocks and, where they are fewer than the stack top
+   holds, those of the stack top before that it did not touch. */
+static void next_stack_top(const struct pm_reuse *whole, const struct pm_piece *piece,
+                           uint64_t *stack_top) {
     const uint32_t first = whole->stamps.next - piece->n; /* of the piece's stamps */
     unsigned place = 0;
-    for (; place < PM_REUSE_FRONT && place < piece->n; place++)
-        front[place] = piece->touches[piece->order[piece->n - 1 - place]].block;
-    for (unsigned i = 0; i < PM_REUSE_FRONT && place < PM_REUSE_FRONT; i++)
-        if (whole->front[i] != PM_NO_BLOCK && *pm_reuse_slot(whole, whole->front[i]) < first)
-            front[place++] = whole->front[i];
-    for (; place < PM_REUSE_FRONT; place++)
-        front[place] = PM_NO_BLOCK;
+    for (; place < PM_STACK_TOP && place < piece->n; place++)
+        stack_top[place] = piece->touches[piece->order[piece->n - 1 - place]].block;
+    for (unsigned i = 0; i < PM_STACK_TOP && place < PM_STACK_TOP; i++)
+        if (whole->stack_top[i] != PM_NO_BLOCK &&
+            *pm_reuse_slot(whole, whole->stack_top[i]) < first)
+            stack_top[place++] = whole->stack_top[i];
+    for (; place < PM_STACK_TOP; place++)
+        stack_top[place] = PM_NO_BLOCK;
 }
 
-/* BLOCKS, those of the front in any order, need no stamps. */
-static void unstamp_front(struct pm_reuse *whole, const uint64_t *blocks) {
-    for (unsigned i = 0; i < PM_REUSE_FRONT && !whole->failed; i++) {
+/* BLOCKS, those of the stack top in any order, need no stamps. */
+static void unstamp_stack_top(struct pm_reuse *whole, const uint64_t *blocks) {
+    for (unsigned i = 0; i < PM_STACK_TOP && !whole->failed; i++) {
         if (blocks[i] == PM_NO_BLOCK)
             continue;
         uint32_t *slot = pm_reuse_slot(whole, blocks[i]);
@@ -263,34 +265,34 @@ static void resolve_larger(struct pm_reuse *whole, struct pm_reuse *reuse) {
         struct pm_larger *piece = same_size(reuse, larger);
         failed = larger->reuse->failed |= failed || !piece;
         if (piece)
-            resolve_size(larger->reuse, piece->reuse, whole->front, larger->by);
+            resolve_size(larger->reuse, piece->reuse, whole->stack_top, larger->by);
     }
 }
 
-void pm_piece_resolve(struct pm_reuse *whole, struct pm_bundle_reuse *bundles,
+void pm_piece_resolve(struct pm_reuse *whole, struct pm_record_reuse *address_records,
                       struct pm_reuse *reuse) {
-    uint64_t front[PM_REUSE_FRONT];
+    uint64_t stack_top[PM_STACK_TOP];
     if (reuse->failed || !pm_reuse_make_histograms(whole, reuse->n_groups))
         whole->failed = true;
     if (whole->failed || reuse->piece->n == 0)
         return;
-    if (bundles)
-        pm_bundle_reuse_interrupt(bundles);
+    if (address_records)
+        pm_record_reuse_interrupt(address_records);
     if (whole->far)
         pm_larger_take(whole);
     resolve_larger(whole, reuse);
     const struct pm_piece piece = *reuse->piece;
-    resolve_size(whole, reuse, whole->front, 0);
+    resolve_size(whole, reuse, whole->stack_top, 0);
     if (whole->failed)
         return;
-    next_front(whole, &piece, front);
-    memcpy(whole->front, front, sizeof front);
-    unstamp_front(whole, front);
+    next_stack_top(whole, &piece, stack_top);
+    memcpy(whole->stack_top, stack_top, sizeof stack_top);
+    unstamp_stack_top(whole, stack_top);
     if (!whole->far)
         return;
-    pm_larger_set_fronts(whole);
+    pm_larger_set_stack_tops(whole);
     for (struct pm_larger *larger = first_larger(whole); larger; larger = larger->next)
-        unstamp_front(larger->reuse, larger->blocks);
+        unstamp_stack_top(larger->reuse, larger->blocks);
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */

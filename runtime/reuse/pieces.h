@@ -1,7 +1,7 @@
 /* Reuse distances of pieces of a trace that are analysed at the same time, exactly.
 
    Model.  The trace of a thread is cut into pieces, runs of consecutive accesses.  A piece is
-   analysed as if nothing came before it (its own front, stamps and slots).  A distance that is
+   analysed as if nothing came before it (its own stack top, stamps and slots).  A distance that is
    found so is the right one, because all touches since the last one of the block are of the piece.
    What is not known is the distance of a block's first touch in the piece.  These touches are left
    open, in their order, and resolved when all pieces before are.  Let S be the LRU stack before the
@@ -17,10 +17,10 @@
    going on from one processor to the next.  Nothing is rounded.
    Assumed: pieces are resolved one after the other, in their order.
 
-   Larger blocks that follow from the smallest (larger.h) do so in a piece too, from its front, and
-   leave open the first touch of each larger block.  Those in the front get stamps while a piece is
-   resolved, in the order of the front's most recent blocks, and behind it the front is set anew,
-   for the smallest size and from that for the larger ones.
+   Larger blocks that follow from the smallest (larger.h) do so in a piece too, from its stack top,
+   and leave open the first touch of each larger block.  Those in the stack top get stamps while a
+   piece is resolved, in the order of the stack top's most recent blocks, and behind it the stack
+   top is set anew, for the smallest size and from that for the larger ones.
 
    Bounded (max_blocks): a piece forgets nothing; a distance that reaches the bound in the piece is
    beyond it anyway.  Memory is for so many blocks and those of the pieces under way.
@@ -33,7 +33,7 @@
 
 #include <stdbool.h>
 
-struct pm_bundle_reuse;
+struct pm_record_reuse;
 struct pm_reuse;
 
 /* Makes REUSE, new and with its options chosen, the analysis of one piece after the other; larger
@@ -42,17 +42,18 @@ struct pm_reuse;
 bool pm_piece_make_analysis(struct pm_reuse *reuse);
 void pm_piece_free(struct pm_reuse *reuse);
 
-/* The piece has ended: its blocks are put into the order of their last touches.  BUNDLES is above
-   REUSE, or NULL.  Until the piece is resolved nothing may be analysed. */
-void pm_piece_end(struct pm_reuse *reuse, struct pm_bundle_reuse *bundles);
+/* The piece has ended: its blocks are put into the order of their last touches.  ADDRESS_RECORDS is
+   above REUSE, or NULL.  Until the piece is resolved nothing may be analysed. */
+void pm_piece_end(struct pm_reuse *reuse, struct pm_record_reuse *address_records);
 
 /* Resolves what the piece of REUSE left open, after all that WHOLE analysed.  WHOLE may have
-   analysed other parts of the trace itself, BUNDLES above it or NULL.  REUSE is ready for another
-   piece.  If either has failed, WHOLE has. */
-void pm_piece_resolve(struct pm_reuse *whole, struct pm_bundle_reuse *bundles,
+   analysed other parts of the trace itself, ADDRESS_RECORDS above it or NULL.  REUSE is ready for
+   another piece.  If either has failed, WHOLE has. */
+void pm_piece_resolve(struct pm_reuse *whole, struct pm_record_reuse *address_records,
                       struct pm_reuse *reuse);
 
-/* Moves what REUSE counted to WHOLE; its pieces are resolved, and the bundles above it flushed. */
+/* Moves what REUSE counted to WHOLE; its pieces are resolved, and the address records above it
+   flushed. */
 void pm_piece_move_counts(struct pm_reuse *whole, struct pm_reuse *reuse);
 
 #endif

@@ -119,7 +119,7 @@ struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_v
     reuse->bound = PM_BEYOND;
     reuse->sample_threshold = UINT32_MAX;
     reuse->options = (struct pm_reuse_options){.sample = 1, .bin_width = PM_USUAL_BIN_WIDTH};
-    memset(reuse->front, 0xff, sizeof reuse->front);
+    memset(reuse->stack_top, 0xff, sizeof reuse->stack_top);
     if (!pm_stamps_begin(&reuse->stamps, capacity, 0) || !pm_shadow_begin(reuse)) {
         pm_reuse_free(reuse);
         return NULL;
@@ -134,7 +134,7 @@ bool pm_reuse_keeps_every_distance(const struct pm_reuse_options *options) {
 bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *options) {
     reuse->options = *options;
     if (options->max_blocks)
-        reuse->bound = options->max_blocks > PM_REUSE_FRONT ? options->max_blocks : PM_REUSE_FRONT;
+        reuse->bound = options->max_blocks > PM_STACK_TOP ? options->max_blocks : PM_STACK_TOP;
     reuse->arena.every_distance = pm_reuse_keeps_every_distance(options);
     if (options->sample <= 1)
         return true;
@@ -164,7 +164,7 @@ void pm_reuse_forget_blocks(struct pm_reuse *reuse) {
         return;
     if (reuse->far)
         pm_larger_forget_blocks(reuse);
-    memset(reuse->front, 0xff, sizeof reuse->front);
+    memset(reuse->stack_top, 0xff, sizeof reuse->stack_top);
     pm_shadow_clear(reuse);
     pm_stamps_begin(&reuse->stamps, reuse->stamps.capacity, 0);
 }

@@ -138,11 +138,11 @@ static size_t merge(struct pm_raw_bin *bins, size_t n_bins, double width) {
     return n;
 }
 
-/* Distances below the front's size were counted together; the middle stands for their mean. */
+/* Distances below the stack top's size were counted together; the middle stands for their mean. */
 static void widen_near(struct pm_raw_bin *bins, size_t n_bins) {
     if (n_bins == 0 || bins[0].low > 0)
         return;
-    bins[0].high = PM_REUSE_FRONT - 1;
+    bins[0].high = PM_STACK_TOP - 1;
     bins[0].distance_sum = (double)(bins[0].loads + bins[0].stores) * ((double)bins[0].high / 2);
 }
 

@@ -1,20 +1,20 @@
 /* How reuse distances are found (reuse.h): what the files of this folder share.
 
    How.  Blocks are ordered by last touch, in two parts.
-     Front: the 16 most recent ones, in vector registers while a batch is walked.  One comparison
-     finds a block's place, which is the distance; one masked shift brings it to the front.
-     Rest: a block that falls out of the front gets the next time stamp; when it is touched again
-     its stamp is taken back.  The distance of a block with stamp t is 16 plus the number of stamps
-     in use after t.  It is exact because blocks fall out of the front in the order of their last
-     touches.
+     Stack top: the 16 most recent ones, in vector registers while a batch is walked.  One
+     comparison finds a block's place, which is the distance; one masked shift brings it to the
+     front. Rest: a block that falls out of the stack top gets the next time stamp; when it is
+     touched again its stamp is taken back.  The distance of a block with stamp t is 16 plus the
+     number of stamps in use after t.  It is exact because blocks fall out of the stack top in the
+     order of their last touches.
    Stamps are bits of a bitmap, with counts over it (stamps.h).  When they run out, those in
    use are numbered anew.  A block's stamp is in its slot, which is found through two
    tables (shadow.h), so that block numbers are 64 bits wide while stamps are 32.
    A slot keeps its number until its page is given back, which only happens if memory is bounded.
 
-   Bounded (max_blocks > 0).  When the stamps are numbered anew, of the blocks behind the front only
-   the max_blocks most recent ones keep theirs.  A page without stamps is given back; which of its
-   blocks were touched stays known, in one bit each, so that a first touch is always told from a
+   Bounded (max_blocks > 0).  When the stamps are numbered anew, of the blocks below the stack top
+   only the max_blocks most recent ones keep theirs.  A page without stamps is given back; which of
+   its blocks were touched stays known, in one bit each, so that a first touch is always told from a
    forgotten block's, exactly.  A touch at a distance of max_blocks or more is PM_BEYOND, whether
    the block was forgotten already or not.
 
@@ -28,7 +28,7 @@
 #include "runtime/reuse/reuse.h"
 #include "runtime/system.h"
 
-/* No block: what the front holds before 16 blocks were touched. */
+/* No block: what the stack top holds before 16 blocks were touched. */
 #define PM_NO_BLOCK UINT64_MAX
 
 enum {
@@ -44,7 +44,7 @@ enum {
 enum {
     PM_SLOT_NEVER = 0,     /* the block was never touched */
     PM_SLOT_FORGOTTEN = 1, /* it was, but too long ago */
-    PM_SLOT_FRONT = 2,     /* it is in the front; so it is if the slot's stamp is not in use */
+    PM_SLOT_FRONT = 2,     /* it is in the stack top; so it is if the slot's stamp is not in use */
     PM_FIRST_STAMP = 3,
 };
 
@@ -84,7 +84,7 @@ struct pm_stamps {
 };
 
 struct pm_reuse {
-    uint64_t front[PM_REUSE_FRONT] __attribute__((aligned(64))); /* most recent first */
+    uint64_t stack_top[PM_STACK_TOP] __attribute__((aligned(64))); /* most recent first */
     unsigned shift;
     bool failed; /* out of memory: nothing is analysed any more */
     enum pm_reuse_variant variant;
@@ -94,7 +94,7 @@ struct pm_reuse {
     uint64_t bound;                  /* distances from here on are PM_BEYOND */
     uint64_t n_blocks;               /* distinct blocks touched */
     bool far_often;                  /* in the last batch: look ahead */
-    bool near_is_one_bin;       /* distances below PM_REUSE_FRONT are not told apart (larger.h) */
+    bool near_is_one_bin;       /* distances below PM_STACK_TOP are not told apart (larger.h) */
     struct pm_far_touches *far; /* for larger blocks (larger_size.h); NULL: there are none */
     struct pm_piece *piece;     /* where cold means open (pieces.h); NULL: nowhere */
 
@@ -175,7 +175,8 @@ struct pm_toucher {
     uint32_t group, kind; /* enum pm_access − 1 */
 };
 
-/* TOUCHER touches BLOCK, which is neither in the front nor has a stamp: PM_COLD or PM_BEYOND. */
+/* TOUCHER touches BLOCK, which is neither in the stack top nor has a stamp: PM_COLD or
+   PM_BEYOND. */
 uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block,
                                   struct pm_toucher toucher);
 

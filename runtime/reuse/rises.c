@@ -38,13 +38,13 @@ static void take(uint64_t rose[PM_KINDS], const uint64_t *now, uint64_t *before,
     }
 }
 
-static void take_front(struct telling *telling, const struct pm_touch_histogram *now,
-                       struct pm_touch_histogram *before) {
+static void take_stack_top(struct telling *telling, const struct pm_touch_histogram *now,
+                           struct pm_touch_histogram *before) {
     uint64_t rose[PM_KINDS];
-    if (memcmp(now->front, before->front, sizeof now->front) == 0)
+    if (memcmp(now->stack_top, before->stack_top, sizeof now->stack_top) == 0)
         return;
-    for (unsigned d = 0; d < PM_REUSE_FRONT; d++) {
-        take(rose, &now->front[0][d], &before->front[0][d], PM_REUSE_FRONT);
+    for (unsigned d = 0; d < PM_STACK_TOP; d++) {
+        take(rose, &now->stack_top[0][d], &before->stack_top[0][d], PM_STACK_TOP);
         telling->n_both += rose[BOTH];
         uint64_t loads = rose[LOAD] + rose[BOTH];
         tell(telling, d, loads, rose[STORE], d * (loads + rose[STORE]));
@@ -106,11 +106,11 @@ static bool take_distances(struct telling *telling, const struct pm_touch_histog
 static bool take_group(struct telling *telling, const struct pm_touch_histogram *now,
                        struct pm_touch_histogram *before, struct pm_bin_arena *arena) {
     telling->n_both = 0;
-    take_front(telling, now, before);
+    take_stack_top(telling, now, before);
     take_unbounded(telling, now->cold, before->cold, PM_COLD);
     take_unbounded(telling, now->beyond, before->beyond, PM_BEYOND);
-    bool ok = take_bins(telling, now->exact, &before->exact, PM_REUSE_EXACT - PM_REUSE_FRONT,
-                        PM_REUSE_FRONT, 1, arena);
+    bool ok = take_bins(telling, now->exact, &before->exact, PM_REUSE_EXACT - PM_STACK_TOP,
+                        PM_STACK_TOP, 1, arena);
     for (unsigned i = 0; ok && i < PM_N_OCTAVES; i++) {
         uint64_t low = 1ull << (i + PM_FIRST_OCTAVE);
         ok = take_bins(telling, now->octaves[i], &before->octaves[i], PM_OCTAVE_BINS, low,

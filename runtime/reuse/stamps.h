@@ -1,4 +1,4 @@
-/* Time stamps of the blocks behind the front (reuse_state.h): how many are in use after one.
+/* Time stamps of the blocks below the stack top (reuse_state.h): how many are in use after one.
 
    A stamp that is not given out yet is set already, in the bitmap and in all counts.  So giving
    one out costs nothing but the addition to `next`; taking one back clears a bit.  The rank of a

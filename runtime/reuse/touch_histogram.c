@@ -96,9 +96,9 @@ static void clear_bins(struct pm_reuse_bin *bins, size_t count) {
 }
 
 void pm_touch_histogram_clear(struct pm_touch_histogram *histogram) {
-    memset(histogram->front, 0, sizeof histogram->front);
+    memset(histogram->stack_top, 0, sizeof histogram->stack_top);
     memset(histogram->beyond, 0, sizeof histogram->beyond);
-    clear_bins(histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT);
+    clear_bins(histogram->exact, PM_REUSE_EXACT - PM_STACK_TOP);
     for (unsigned i = 0; i < PM_N_OCTAVES; i++)
         clear_bins(histogram->octaves[i], PM_OCTAVE_BINS);
     for (uint64_t i = 0; histogram->distances && i <= histogram->distance_mask; i++)
@@ -139,10 +139,10 @@ bool pm_touch_histogram_sum(struct pm_touch_histogram *into, const struct pm_tou
     for (unsigned kind = 0; kind < PM_KINDS; kind++) {
         into->cold[kind] += from->cold[kind];
         into->beyond[kind] += from->beyond[kind];
-        for (unsigned d = 0; d < PM_REUSE_FRONT; d++)
-            into->front[kind][d] += from->front[kind][d];
+        for (unsigned d = 0; d < PM_STACK_TOP; d++)
+            into->stack_top[kind][d] += from->stack_top[kind][d];
     }
-    bool ok = sum_bins(&into->exact, from->exact, PM_REUSE_EXACT - PM_REUSE_FRONT, arena);
+    bool ok = sum_bins(&into->exact, from->exact, PM_REUSE_EXACT - PM_STACK_TOP, arena);
     for (unsigned i = 0; i < PM_N_OCTAVES; i++)
         ok &= sum_bins(&into->octaves[i], from->octaves[i], PM_OCTAVE_BINS, arena);
     return sum_distances(into, from, arena) && ok;
@@ -163,9 +163,9 @@ uint64_t pm_touch_histogram_of_kind(const struct pm_touch_histogram *histogram, 
     uint64_t sum = histogram->cold[kind] + histogram->beyond[kind];
     for (uint64_t i = 0; histogram->distances && i <= histogram->distance_mask; i++)
         sum += histogram->distances[i].count[kind];
-    for (unsigned d = 0; d < PM_REUSE_FRONT; d++)
-        sum += histogram->front[kind][d];
-    sum += sum_of_kind(histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT, kind);
+    for (unsigned d = 0; d < PM_STACK_TOP; d++)
+        sum += histogram->stack_top[kind][d];
+    sum += sum_of_kind(histogram->exact, PM_REUSE_EXACT - PM_STACK_TOP, kind);
     for (unsigned i = 0; i < PM_N_OCTAVES; i++)
         sum += sum_of_kind(histogram->octaves[i], PM_OCTAVE_BINS, kind);
     return sum;
@@ -217,10 +217,10 @@ static size_t put_distances(struct pm_raw_bin *bins, size_t n_bins,
 size_t pm_touch_histogram_bins(const struct pm_touch_histogram *histogram,
                                struct pm_raw_bin *bins) {
     size_t n_bins = 0;
-    for (uint64_t d = 0; d < PM_REUSE_FRONT; d++) {
-        uint64_t loads = histogram->front[LOAD][d] + histogram->front[BOTH][d];
-        uint64_t stores =
-            histogram->front[STORE][d] + (d == 0 ? pm_touch_histogram_of_kind(histogram, BOTH) : 0);
+    for (uint64_t d = 0; d < PM_STACK_TOP; d++) {
+        uint64_t loads = histogram->stack_top[LOAD][d] + histogram->stack_top[BOTH][d];
+        uint64_t stores = histogram->stack_top[STORE][d] +
+                          (d == 0 ? pm_touch_histogram_of_kind(histogram, BOTH) : 0);
         n_bins = put_bin(bins, n_bins,
                          (struct pm_raw_bin){
                              .low = d,
@@ -230,8 +230,8 @@ size_t pm_touch_histogram_bins(const struct pm_touch_histogram *histogram,
                              .distance_sum = (double)(d * (loads + stores)),
                          });
     }
-    n_bins = put_bins(bins, n_bins, histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT,
-                      PM_REUSE_FRONT, 1);
+    n_bins =
+        put_bins(bins, n_bins, histogram->exact, PM_REUSE_EXACT - PM_STACK_TOP, PM_STACK_TOP, 1);
     for (unsigned i = 0; i < PM_N_OCTAVES; i++) {
         uint64_t low = 1ull << (i + PM_FIRST_OCTAVE);
         n_bins = put_bins(bins, n_bins, histogram->octaves[i], PM_OCTAVE_BINS, low,

@@ -21,11 +21,11 @@
 #include "runtime/system.h"
 
 enum {
-    PM_REUSE_FRONT = 16, /* blocks that the front (reuse_state.h) holds */
+    PM_STACK_TOP = 16, /* blocks that the stack top (reuse_state.h) holds */
     PM_REUSE_EXACT = 256,
     PM_OCTAVE_BINS = 128,
     PM_FIRST_OCTAVE = 8,                 /* 2^8 = PM_REUSE_EXACT */
-    PM_N_OCTAVES = 33 - PM_FIRST_OCTAVE, /* distances are below 2^32 + PM_REUSE_FRONT */
+    PM_N_OCTAVES = 33 - PM_FIRST_OCTAVE, /* distances are below 2^32 + PM_STACK_TOP */
     PM_KINDS = 3,                        /* load, store, both: enum pm_access − 1 */
 };
 
@@ -40,9 +40,9 @@ struct pm_distance_bin {
 };
 
 struct pm_touch_histogram {
-    uint64_t front[PM_KINDS][PM_REUSE_FRONT];
+    uint64_t stack_top[PM_KINDS][PM_STACK_TOP];
     uint64_t cold[PM_KINDS], beyond[PM_KINDS];
-    struct pm_reuse_bin *exact; /* distances PM_REUSE_FRONT … PM_REUSE_EXACT − 1; NULL: none */
+    struct pm_reuse_bin *exact; /* distances PM_STACK_TOP … PM_REUSE_EXACT − 1; NULL: none */
     struct pm_reuse_bin *octaves[PM_N_OCTAVES];
     struct pm_distance_bin *distances; /* hash table, owned; NULL: none */
     uint64_t distance_mask, n_distances;
@@ -71,13 +71,13 @@ struct pm_distance_bin *pm_reuse_distance_bin(struct pm_touch_histogram *histogr
 void pm_touch_histogram_free(struct pm_touch_histogram *histogram);
 
 /* Counts N accesses of KIND (enum pm_access − 1) at distances of the bin of DISTANCE ≥
-   PM_REUSE_FRONT blocks, DISTANCE_SUM in all.  False when there is no memory. */
+   PM_STACK_TOP blocks, DISTANCE_SUM in all.  False when there is no memory. */
 static inline bool pm_touch_histogram_add_many(struct pm_touch_histogram *histogram,
                                                struct pm_bin_arena *arena, unsigned kind,
                                                uint64_t distance, uint64_t n,
                                                uint64_t distance_sum) {
     struct pm_reuse_bin **place = &histogram->exact, *bins;
-    size_t count = PM_REUSE_EXACT - PM_REUSE_FRONT, bin = distance - PM_REUSE_FRONT;
+    size_t count = PM_REUSE_EXACT - PM_STACK_TOP, bin = distance - PM_STACK_TOP;
     if (distance >= PM_REUSE_EXACT) {
         if (PM_UNLIKELY(arena->every_distance)) {
             struct pm_distance_bin *one = pm_reuse_distance_bin(histogram, arena, distance);
@@ -105,7 +105,7 @@ static inline bool pm_touch_histogram_add(struct pm_touch_histogram *histogram,
     return pm_touch_histogram_add_many(histogram, arena, kind, distance, 1, distance);
 }
 
-/* Counts a touch by an access of KIND at DISTANCE ≥ PM_REUSE_FRONT, PM_COLD or PM_BEYOND.  False
+/* Counts a touch by an access of KIND at DISTANCE ≥ PM_STACK_TOP, PM_COLD or PM_BEYOND.  False
    when there is no memory. */
 static inline bool pm_touch_histogram_count_far(struct pm_touch_histogram *histogram,
                                                 struct pm_bin_arena *arena, unsigned kind,
@@ -120,9 +120,9 @@ static inline bool pm_touch_histogram_count_far(struct pm_touch_histogram *histo
 static inline bool pm_touch_histogram_count(struct pm_touch_histogram *histogram,
                                             struct pm_bin_arena *arena, unsigned kind,
                                             uint64_t distance) {
-    if (distance >= PM_REUSE_FRONT)
+    if (distance >= PM_STACK_TOP)
         return pm_touch_histogram_count_far(histogram, arena, kind, distance);
-    histogram->front[kind][distance]++;
+    histogram->stack_top[kind][distance]++;
     return true;
 }
 

@@ -1,11 +1,11 @@
 /* The walk over a batch of accesses (reuse_state.h).  Included once by each walk_*.c,
-   after a front (touch.h) and a definition of PM_REUSE_WALK, the name of the function made
+   after a stack top (touch.h) and a definition of PM_REUSE_WALK, the name of the function made
    here. */
 #include "runtime/reuse/touch.h"
 
-/* Looking ahead, for traces that miss the front often and whose slots do not fit into a cache: the
-   slot of a block is asked for AHEAD accesses before its touch, the line of its stamp half as many
-   before.  Measured on random accesses to 200 MB in 64-byte blocks: 39 instead of 73 ns. */
+/* Looking ahead, for traces that miss the stack top often and whose slots do not fit into a cache:
+   the slot of a block is asked for AHEAD accesses before its touch, the line of its stamp half as
+   many before.  Measured on random accesses to 200 MB in 64-byte blocks: 39 instead of 73 ns. */
 enum { AHEAD = 16, FAR_OFTEN = 4, MANY_PAGES = 1 << 15 /* 8 MiB of slots */ };
 
 struct lookahead {
@@ -29,8 +29,8 @@ static inline void look_ahead(const struct pm_reuse *reuse, struct lookahead *lo
 /* ---- where only some blocks are sampled ------------------------------------------------------ */
 
 /* The touches of an access: all are counted, and those of sampled blocks analysed. */
-static inline void touch_sampled(struct pm_reuse *reuse, struct front *front, uint64_t *newest,
-                                 const struct pmodel_access *access) {
+static inline void touch_sampled(struct pm_reuse *reuse, struct stack_top *stack_top,
+                                 uint64_t *newest, const struct pmodel_access *access) {
     struct pm_touch_histogram *histogram = &reuse->histograms[access->group];
     unsigned kind = access->kind - 1;
     uint64_t block = access->address >> reuse->shift;
@@ -38,7 +38,7 @@ static inline void touch_sampled(struct pm_reuse *reuse, struct front *front, ui
     for (;; block++) {
         histogram->touches[kind]++;
         if (pm_is_sampled(reuse, block))
-            pm_reuse_touch_sampled(reuse, front, newest, block, access->group, kind);
+            pm_reuse_touch_sampled(reuse, stack_top, newest, block, access->group, kind);
         if (block >= last)
             return;
     }
@@ -49,8 +49,8 @@ static inline void touch_sampled(struct pm_reuse *reuse, struct front *front, ui
 static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                          size_t count) {
     enum { RUN = 64 };
-    struct front front = front_load(reuse->front);
-    uint64_t newest = reuse->front[0];
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
+    uint64_t newest = reuse->stack_top[0];
     const unsigned shift = reuse->shift;
     const uint32_t sample_threshold = reuse->sample_threshold;
     for (size_t from = 0; from < count && !reuse->failed; from += RUN) {
@@ -67,10 +67,10 @@ static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *acc
             if (PM_LIKELY(hashes[i] > sample_threshold && last <= blocks[i]))
                 reuse->histograms[run[i].group].touches[run[i].kind - 1]++;
             else
-                touch_sampled(reuse, &front, &newest, &run[i]);
+                touch_sampled(reuse, &stack_top, &newest, &run[i]);
         }
     }
-    front_store(&front, reuse->front);
+    stack_top_store(&stack_top, reuse->stack_top);
 }
 
 /* ---- where all are --------------------------------------------------------------------------- */
@@ -80,9 +80,9 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
         walk_sampled(reuse, accesses, count);
         return;
     }
-    struct front front = front_load(reuse->front);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
     struct lookahead lookahead = {{0}};
-    uint64_t newest = reuse->front[0];
+    uint64_t newest = reuse->stack_top[0];
     const unsigned shift = reuse->shift;
     const uint32_t stamps_before = reuse->stamps.next;
     for (size_t i = 0; i < count && PM_LIKELY(!reuse->failed); i++) {
@@ -95,13 +95,13 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
             look_ahead(reuse, &lookahead, accesses, i, count);
         for (;; block++) {
             if (block == newest) {
-                histogram->front[kind][0]++;
+                histogram->stack_top[kind][0]++;
             } else {
                 newest = block;
                 uint64_t evicted;
-                unsigned place = front_touch(&front, block, &evicted);
-                if (PM_LIKELY(place < PM_REUSE_FRONT))
-                    histogram->front[kind][place]++;
+                unsigned place = stack_top_touch(&stack_top, block, &evicted);
+                if (PM_LIKELY(place < PM_STACK_TOP))
+                    histogram->stack_top[kind][place]++;
                 else if (!pm_touch_histogram_count_far(
                              histogram, &reuse->arena, kind,
                              pm_reuse_touch_far_here(reuse, block, evicted,
@@ -114,7 +114,7 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                 pm_reuse_note_continued(reuse, (struct pm_toucher){access->group, kind}, block + 1);
         }
     }
-    front_store(&front, reuse->front);
+    stack_top_store(&stack_top, reuse->stack_top);
     reuse->far_often =
         reuse->n_pages > MANY_PAGES && reuse->stamps.next - stamps_before > count / FAR_OFTEN;
 }

@@ -29,7 +29,7 @@ struct nest {
     uint64_t copy_ticks;    /* … and of their copies */
 };
 
-/* A thread's own copy of a nest. */
+/* A thread's own shadow loop of a nest. */
 struct instance {
     uint8_t *data; /* NULL: not made yet */
     bool failed;   /* there is no memory, or it faulted */

@@ -47,7 +47,7 @@ const uint8_t *pm_block_code(const struct pm_code_files *files, uint32_t block);
 struct pm_path_code {
     uint8_t *bytes; /* owned by the caller */
     size_t n_bytes;
-    uint64_t hash; /* XXH64: as of the loop runner (machines/probe/loops/loops.h) */
+    uint64_t hash; /* XXH64: as of the loop runner (machines/probe/loop_runner/loop_runner.h) */
 };
 bool pm_path_code_read(const struct pm_code_files *files, const struct pm_path_step *path,
                        size_t n_steps, struct pm_path_code *code);

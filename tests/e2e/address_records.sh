@@ -1,4 +1,4 @@
-# Of whole programs every histogram is the same to the bit whether bundles are analysed as they are or
+# Of whole programs every histogram is the same to the bit whether address records are analysed as they are or
 # taken apart into accesses (PMODEL_ACCESSES), exactly, sampled and with bounded memory; so are the bytes
 # that each group is the first to touch.
 . "$TOP/tests/lib.sh"

@@ -106,7 +106,7 @@ has "runtime: handlers' counts" "thread 0 counter 2 9" \
     "thread 0 block 64 group 3 cold 1 0 blocks 1: 0-0=8+0"
 
 run traps
-ends "runtime: int3 landings, and the program's own SIGTRAP" 0 traps
+ends "runtime: int3 trampolines, and the program's own SIGTRAP" 0 traps
 has "runtime: missed jumps are counted" "threads 1 missed 2 flags 0 modules 1"
 
 run fork

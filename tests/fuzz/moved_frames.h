@@ -48,16 +48,17 @@ static inline void moved_frames_image(struct pm_image *image, struct pm_section 
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
-static inline uint64_t moved_landing(const void *context, uint64_t old) {
+static inline uint64_t moved_landing_pad(const void *context, uint64_t old) {
     (void)context;
     return MOVED_CODE + old;
 }
 
-static inline bool moved_landings_are_code(const struct pm_image *image,
-                                           const struct pm_exception_table *table) {
+static inline bool moved_landing_pads_are_code(const struct pm_image *image,
+                                               const struct pm_exception_table *table) {
     for (size_t i = 0; i < table->n_sites; i++) {
-        uint64_t landing = table->sites[i].landing;
-        if (landing && (landing >= MOVED_TABLES - MOVED_CODE || !pm_image_at(image, landing, 1)))
+        uint64_t landing_pad = table->sites[i].landing_pad;
+        if (landing_pad &&
+            (landing_pad >= MOVED_TABLES - MOVED_CODE || !pm_image_at(image, landing_pad, 1)))
             return false;
     }
     return true;
@@ -94,7 +95,7 @@ static inline void moved_write(struct moved_frames *moved) {
         table.n_sites = 0;
         if (fde->lsda)
             fde->can_move &= pm_read_exception_table(moved->image, fde, &table) &&
-                             moved_landings_are_code(moved->image, &table);
+                             moved_landing_pads_are_code(moved->image, &table);
         moved->n_addresses = 0;
         for (size_t i = 0; i < rows.n_addresses; i++)
             *PM_PUSH(moved, addresses) = rows.addresses[i];
@@ -111,7 +112,7 @@ static inline void moved_write(struct moved_frames *moved) {
     *PM_PUSH(moved, places) = (struct pm_moved_place){next, 0};
     pm_unwind_rows_release(&rows);
     pm_exception_table_release(&table);
-    pm_write_unwinding(moved->old, moved->places, moved->n_places, MOVED_TABLES, moved_landing,
+    pm_write_unwinding(moved->old, moved->places, moved->n_places, MOVED_TABLES, moved_landing_pad,
                        NULL, &moved->made);
 }
 
@@ -227,8 +228,9 @@ static inline const char *moved_compare_place(const struct moved_frames *moved,
     if (!old_site != !new_site)
         return "a moved instruction lost its call site, or got one";
     if (old_site &&
-        (old_site->action != new_site->action || !old_site->landing != !new_site->landing ||
-         (old_site->landing && moved_landing(NULL, old_site->landing) != new_site->landing)))
+        (old_site->action != new_site->action || !old_site->landing_pad != !new_site->landing_pad ||
+         (old_site->landing_pad &&
+          moved_landing_pad(NULL, old_site->landing_pad) != new_site->landing_pad)))
         return "a moved call site lands elsewhere";
     return old_fde->lsda ? moved_compare_tables(&a->table, &b->table) : NULL;
 }

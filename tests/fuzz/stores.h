@@ -231,7 +231,7 @@ static void fuzz_carried(const uint8_t *data, size_t size) {
 }
 
 static void fuzz_strides(const uint8_t *data, size_t size) {
-    static const struct fuzz_blob kind = {"PMS", 1, false, true, 0, 1};
+    static const struct fuzz_blob kind = {"PMST", PM_STRIDES_VERSION, true, true, 0, 0};
     struct pm_error err = {0};
     size_t n_bytes;
     char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);

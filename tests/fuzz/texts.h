@@ -8,7 +8,7 @@
 #include "core/model.h"
 #include "machines/probe/code/code.h"
 #include "measure/copies/copies.h"
-#include "measure/design/design.h"
+#include "measure/size_design.h"
 #include "measure/launchers/private.h"
 #include "tests/fuzz/inputs.h"
 

@@ -97,7 +97,7 @@ static void print_entries(const struct pm_structure *structure, const uint64_t *
         const struct pm_edge *edge = &structure->edges[e];
         if (edge->kind == PM_EDGE_ENTRY)
             entries[structure->routines[edge->routine].scope] += counts[e];
-        if (edge->to == PM_NONE || edge->kind == PM_EDGE_LANDING)
+        if (edge->to == PM_NONE || edge->kind == PM_EDGE_INDIRECT_ENTRY)
             continue;
         for (uint32_t loop = structure->blocks[edge->to].loop; loop != PM_NONE;
              loop = pm_outer_loop(structure, loop))

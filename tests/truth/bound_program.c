@@ -3,7 +3,7 @@
      bound_program PROGRAM RUNTIME COPY FILE [RAW-FILE]
 
    COPY: the instrumented program.  FILE, for PMODEL_BOUND: without RAW-FILE what is to be recorded;
-   with the raw file of such a run, the copies of nests, and for each its number, routine and source
+   with the raw file of such a run, the shadow loops, and for each its number, routine and source
    line are printed. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void put_nest(const struct work *work, size_t number, const struct pm_bou
 static bool measure(struct work *work, const struct pm_raw *raw, struct pm_error *err) {
     const struct pm_bound_plan *plan = work->plan;
     pm_live_set *live = pm_bound_liveness(work->lifted, plan);
-    struct pm_bound_copy *copies = pm_alloc(plan->n_nests, sizeof *copies);
+    struct pm_shadow_loop *copies = pm_alloc(plan->n_nests, sizeof *copies);
     struct pm_bound_entry *entries = pm_alloc(plan->n_nests, sizeof *entries);
     struct pm_bound_outcomes *outcomes = pm_alloc(plan->n_replayed, sizeof *outcomes);
     size_t n = 0;
@@ -85,7 +85,7 @@ static bool measure(struct work *work, const struct pm_raw *raw, struct pm_error
             .plan = plan,
             .nest = nest,
             .recorded = {.slots = slots, .outcomes = outcomes + nest->first_replayed}};
-        if (pm_make_bound_copy(&request, &copies[i])) {
+        if (pm_make_shadow_loop(&request, &copies[i])) {
             put_nest(work, n, nest);
             entries[n++] = (struct pm_bound_entry){.module = pm_placement_hash(work->structure),
                                                    .every = 1,
@@ -97,7 +97,7 @@ static bool measure(struct work *work, const struct pm_raw *raw, struct pm_error
     }
     bool good = instrument(work, err) && pm_bound_write_file(work->file, entries, n, err);
     for (size_t i = 0; i < plan->n_nests; i++)
-        pm_bound_copy_free(&copies[i]);
+        pm_shadow_loop_free(&copies[i]);
     free(copies);
     free(entries);
     free(outcomes);

@@ -1,4 +1,4 @@
-# Old texts (ADDRESS TEXT), new texts (NEST TEXT), what bound_copies printed: each nest's instructions in turn. No-ops and
+# Old texts (ADDRESS TEXT), new texts (NEST TEXT), what shadow_loops printed: each nest's instructions in turn. No-ops and
 # jumps are let be: where blocks stand is the copy's own matter. Prints the differences, and one line with all counts.
 FILENAME ~ /old.texts$/ { old[$1] = $2; next }
 FILENAME ~ /new.texts$/ { if ($2 !~ /^(nop|xchg %ax,%ax)/) new[$1, n_new[$1]++] = $2; next }

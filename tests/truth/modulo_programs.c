@@ -35,7 +35,7 @@
 
 #include "binlift/binlift.h"
 #include "core/machine/machine.h"
-#include "machines/probe/loops/loops.h"
+#include "machines/probe/loop_runner/loop_runner.h"
 #include "sched/modulo/modulo.h"
 #include "sched/sched.h"
 

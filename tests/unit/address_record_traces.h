@@ -1,8 +1,9 @@
-/* Random bundles, as a linked program may have them, and traces of their executions, as its loops
-   may make them: steps, which are records of bundles and what may come in between.  After cmocka.h.
+/* Random address records, as a linked program may have them, and traces of their executions, as its
+   loops may make them: steps, which are address records and what may come in between.  After
+   cmocka.h.
  */
-#ifndef PM_TESTS_BUNDLE_TRACES_H
-#define PM_TESTS_BUNDLE_TRACES_H
+#ifndef PM_TESTS_ADDRESS_RECORD_TRACES_H
+#define PM_TESTS_ADDRESS_RECORD_TRACES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,15 +15,15 @@
 
 /* Instead of runtime/modules.c. */
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_address_records, pm_n_groups;
 
 enum {
-    MOST_BUNDLES = 8,
-    NO_BUNDLE = MOST_BUNDLES, /* a number that no module has */
+    MOST_ADDRESS_RECORDS = 8,
+    NO_ADDRESS_RECORD = MOST_ADDRESS_RECORDS, /* a number that no module has */
     MOST_WORDS = 1 << 16,
     MOST_STEPS = 4000,
-    PLAIN_ACCESSES = 20, /* between two bundles, at most */
+    PLAIN_ACCESSES = 20, /* between two address records, at most */
 };
 
 /* ---- what a trace may look like -------------------------------------------------------------- */
@@ -59,7 +60,7 @@ static uint64_t random_size(unsigned most) {
     return size < most ? size : most;
 }
 
-/* ---- bundles --------------------------------------------------------------------------------- */
+/* ---- address records ------------------------------------------------------------------------- */
 
 struct lane {
     uint64_t base, span;
@@ -68,11 +69,11 @@ struct lane {
     uint32_t other; /* which it is near to, or meets */
 };
 
-static struct pm_probe_reference references[MOST_BUNDLES * PM_BUNDLE_ACCESSES];
-static struct pm_bundle_access accesses[MOST_BUNDLES][PM_BUNDLE_ACCESSES];
-static struct pm_bundle bundles[MOST_BUNDLES + 1];
-static struct lane lanes[MOST_BUNDLES][PM_BUNDLE_BASES];
-static uint32_t n_bundles, n_early; /* the others are loaded on the way */
+static struct pm_probe_reference references[MOST_ADDRESS_RECORDS * PM_RECORD_ACCESSES];
+static struct pm_record_access accesses[MOST_ADDRESS_RECORDS][PM_RECORD_ACCESSES];
+static struct pm_address_record address_records[MOST_ADDRESS_RECORDS + 1];
+static struct lane lanes[MOST_ADDRESS_RECORDS][PM_RECORD_BASES];
+static uint32_t n_address_records, n_early; /* the others are loaded on the way */
 static uint32_t n_groups, n_early_groups;
 
 /* An address that 2^34 bytes may be added to or taken away from. */
@@ -114,17 +115,17 @@ static struct lane random_lane(const struct style *style, uint32_t number) {
 }
 
 static void make_access(const struct style *style, uint32_t b, uint32_t i) {
-    struct pm_bundle *bundle = &bundles[b];
-    struct pm_bundle_access *access = &accesses[b][i];
-    uint32_t n = bundle->n_addresses;
+    struct pm_address_record *address_record = &address_records[b];
+    struct pm_record_access *access = &accesses[b][i];
+    uint32_t n = address_record->n_addresses;
     bool again = i > 0 && random_number(4) == 0; /* where the access before was */
     uint32_t address = again ? accesses[b][i - 1].address : n ? 1 + (uint32_t)random_number(n) : 0;
     if (i < n)
         address = i + 1; /* each address is somebody's */
     else if (n && style->offsets & FIXED && random_number(4) == 0)
         address = 0;
-    *access = (struct pm_bundle_access){.offset = random_offset(style->offsets),
-                                        .reference = b * PM_BUNDLE_ACCESSES + i};
+    *access = (struct pm_record_access){.offset = random_offset(style->offsets),
+                                        .reference = b * PM_RECORD_ACCESSES + i};
     access->address = address;
     if (again && address == accesses[b][i - 1].address)
         access->offset = accesses[b][i - 1].offset;
@@ -138,27 +139,28 @@ static void make_access(const struct style *style, uint32_t b, uint32_t i) {
     n_groups += references[access->reference].group == n_groups;
 }
 
-static void make_bundle(const struct style *style, uint32_t b) {
+static void make_address_record(const struct style *style, uint32_t b) {
     uint32_t most = style->most_addresses;
     uint16_t n_addresses = (uint16_t)random_number(most + 1u);
     uint64_t room = style->most_accesses - n_addresses;
-    bundles[b] = (struct pm_bundle){.accesses = accesses[b], .n_addresses = n_addresses};
-    bundles[b].n_accesses = (uint16_t)(n_addresses + random_number(room + 1));
-    if (!bundles[b].n_accesses)
-        bundles[b].n_accesses = 1;
-    for (uint32_t i = 0; i < bundles[b].n_accesses; i++)
+    address_records[b] =
+        (struct pm_address_record){.accesses = accesses[b], .n_addresses = n_addresses};
+    address_records[b].n_accesses = (uint16_t)(n_addresses + random_number(room + 1));
+    if (!address_records[b].n_accesses)
+        address_records[b].n_accesses = 1;
+    for (uint32_t i = 0; i < address_records[b].n_accesses; i++)
         make_access(style, b, i);
     for (uint32_t number = 1; number <= n_addresses; number++)
         lanes[b][number] = random_lane(style, number);
 }
 
-static void make_bundles(const struct style *style) {
-    n_bundles = 1 + (uint32_t)random_number(MOST_BUNDLES);
-    n_early = random_number(3) ? n_bundles : (uint32_t)random_number(n_bundles) + 1;
+static void make_address_records(const struct style *style) {
+    n_address_records = 1 + (uint32_t)random_number(MOST_ADDRESS_RECORDS);
+    n_early = random_number(3) ? n_address_records : (uint32_t)random_number(n_address_records) + 1;
     n_groups = 0;
-    memset(bundles, 0, sizeof bundles);
-    for (uint32_t b = 0; b < n_bundles; b++) {
-        make_bundle(style, b);
+    memset(address_records, 0, sizeof address_records);
+    for (uint32_t b = 0; b < n_address_records; b++) {
+        make_address_record(style, b);
         if (b + 1 == n_early)
             n_early_groups = n_groups;
     }
@@ -199,24 +201,26 @@ static uint64_t lane_address(const struct lane *lane, const uint64_t *record, ui
     }
 }
 
-/* One execution; a record of a bundle that is not loaded yet is foreign. */
+/* One execution; a address record that is not loaded yet is foreign. */
 static void execute(uint32_t b, uint64_t turn) {
-    uint32_t n = 1u + bundles[b].n_addresses;
+    uint32_t n = 1u + address_records[b].n_addresses;
     uint64_t *record = words + n_words;
     if (n_words + n > MOST_WORDS)
         return;
-    record[0] = PM_RECORD_IS_BUNDLE + b;
+    record[0] = PM_RECORD_IS_ADDRESSES + b;
     for (uint32_t lane = 1; lane < n; lane++)
         record[lane] = lane_address(&lanes[b][lane], record, turn);
     add_step(b < n_loaded ? RECORD : FOREIGN, n_words, n);
     n_words += n;
 }
 
-/* An event, the record of a reference, or of a bundle that does not exist or is damaged. */
+/* An event, the record of a reference, or of an address record that does not exist or is
+   damaged. */
 static void add_foreign(void) {
     const uint64_t headers[] = {PM_RECORD_IS_EVENT | random_number(1ull << 31),
-                                random_number(PM_MAX_REFERENCES), PM_RECORD_IS_BUNDLE + NO_BUNDLE,
-                                PM_RECORD_IS_BUNDLE + PM_MAX_BUNDLES - 1};
+                                random_number(PM_MAX_REFERENCES),
+                                PM_RECORD_IS_ADDRESSES + NO_ADDRESS_RECORD,
+                                PM_RECORD_IS_ADDRESSES + PM_MAX_ADDRESS_RECORDS - 1};
     if (n_words + 2 > MOST_WORDS)
         return;
     words[n_words] = headers[random_number(sizeof headers / sizeof *headers)];
@@ -234,7 +238,8 @@ static void add_plain(const struct style *style) {
         plain[n_plain++] = (struct pmodel_access){
             .address = random_address(random_number(2) ? style->span_bits : 12),
             .size_bytes = (uint32_t)random_size(style->most_size),
-            .group = (uint32_t)random_number(n_loaded == n_bundles ? n_groups : n_early_groups),
+            .group =
+                (uint32_t)random_number(n_loaded == n_address_records ? n_groups : n_early_groups),
             .kind = (uint8_t)(1 + random_number(3)),
         };
 }
@@ -248,7 +253,7 @@ static void interrupt(const struct style *style) {
         add_step(FORGET, 0, 0);
         break;
     case 2:
-        n_loaded = n_bundles;
+        n_loaded = n_address_records;
         add_step(LOAD, 0, 0);
         break;
     default:
@@ -261,12 +266,12 @@ static void interrupt(const struct style *style) {
     }
 }
 
-/* A loop over a few bundles, some of them not in every iteration; perhaps begun again. */
+/* A loop over a few address records, some of them not in every iteration; perhaps begun again. */
 static void run_loop(const struct style *style) {
     uint32_t body[4], n_body = 1 + (uint32_t)random_number(4);
     uint64_t turns = 1 + random_number(style->most_turns), rare = 2 + random_number(6);
     for (uint32_t i = 0; i < n_body; i++)
-        body[i] = (uint32_t)random_number(n_bundles);
+        body[i] = (uint32_t)random_number(n_address_records);
     for (uint64_t rounds = 1 + random_number(3); rounds > 0; rounds--)
         for (uint64_t turn = 0; turn < turns && n_steps < MOST_STEPS; turn++)
             for (uint32_t i = 0; i < n_body; i++) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/mpi_operations/mpi_operations.h"
-#include "measure/call_times/private.h"
+#include "measure/mpi_times/private.h"
 #include "sched/replay/replay.h"
 
 enum { MOST_RANKS = 3 };

@@ -18,8 +18,8 @@
 
 /* Instead of runtime/modules.c. */
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_address_records, pm_n_groups;
 
 enum { N_GROUPS = 12, N_SCOPES = 9, LEAST_CAPACITY = 512 };
 

@@ -1,7 +1,7 @@
-/* What carries the reuses of whole bundles equals what carries those of their accesses one by one
-   (tests/unit/carried.c compares these with the definition): random bundles, executed as programs
-   would, within loops and routines that are entered, iterated and left in between, for several
-   block sizes, and for every vector variant that this CPU has. */
+/* What carries the reuses of whole address records equals what carries those of their accesses one
+   by one (tests/unit/carried.c compares these with the definition): random address records,
+   executed as programs would, within loops and routines that are entered, iterated and left in
+   between, for several block sizes, and for every vector variant that this CPU has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static struct {
     struct pm_carried *found, *expected;
     uint32_t *scopes; /* [n_groups] */
     uint32_t open[MOST_DEEP], n_open;
-    uint64_t words[RUN_WORDS + PM_BUNDLE_BASES]; /* not analysed yet, but expected */
+    uint64_t words[RUN_WORDS + PM_RECORD_BASES]; /* not analysed yet, but expected */
     uint32_t n_words;
 } trial;
 
@@ -52,7 +52,7 @@ static void walk(void) {
     const uint64_t *words = trial.words, *end = words + trial.n_words;
     const struct pm_carried_iteration iteration = iteration_of_innermost();
     while (words < end) {
-        const uint64_t *to = pm_carried_bundles(trial.found, trial.scopes, words, end, &iteration);
+        const uint64_t *to = pm_carried_records(trial.found, trial.scopes, words, end, &iteration);
         for (const uint64_t *word = words; word < to; word++)
             expect_that(*word != iteration.record || word[1] <= STACK, "taken word",
                         (uint64_t)(word - trial.words));
@@ -74,11 +74,12 @@ static void add_words(const uint64_t *from, uint32_t n) {
     trial.n_words += n;
 }
 
-static void take_bundle(const uint64_t *record, uint32_t n) {
-    const struct pm_bundle *bundle = &bundles[*record ^ PM_RECORD_IS_BUNDLE];
-    struct pmodel_access batch[PM_BUNDLE_ACCESSES];
-    for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+static void take_address_record(const uint64_t *record, uint32_t n) {
+    const struct pm_address_record *address_record =
+        &address_records[*record ^ PM_RECORD_IS_ADDRESSES];
+    struct pmodel_access batch[PM_RECORD_ACCESSES];
+    for (uint32_t i = 0; i < address_record->n_accesses; i++) {
+        const struct pm_record_access *access = &address_record->accesses[i];
         const struct pm_probe_reference *reference = &references[access->reference];
         batch[i] = (struct pmodel_access){
             .address = access->offset + (access->address ? record[access->address] : 0),
@@ -86,7 +87,7 @@ static void take_bundle(const uint64_t *record, uint32_t n) {
             .group = reference->group,
             .kind = reference->access};
     }
-    pm_carried_accesses(trial.expected, n_groups, trial.scopes, batch, bundle->n_accesses);
+    pm_carried_accesses(trial.expected, n_groups, trial.scopes, batch, address_record->n_accesses);
     add_words(record, n);
 }
 
@@ -175,7 +176,7 @@ static void check_patterns(void) {
 static void take_step(const struct step *step) {
     switch (step->what) {
     case RECORD:
-        take_bundle(words + step->at, step->n);
+        take_address_record(words + step->at, step->n);
         break;
     case PLAIN:
         walk();
@@ -223,11 +224,11 @@ static void check_style(const struct style *style) {
     const unsigned n_traces = takes_minutes() ? 8 : ROUNDS(2, 1);
     static const unsigned shifts[] = {3, 6, 7, 12};
     pm_references = references;
-    pm_bundles = bundles;
+    pm_address_records = address_records;
     for (unsigned n = 0; n < n_traces; n++) {
         trial.seed = random_state;
-        make_bundles(style);
-        n_early = pm_n_bundles = n_bundles;
+        make_address_records(style);
+        n_early = pm_n_address_records = n_address_records;
         n_early_groups = pm_n_groups = n_groups;
         make_trace(style);
         trial.scopes = calloc(n_groups, sizeof *trial.scopes);
@@ -257,7 +258,7 @@ STYLE(irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 18, 400, 200, EXA
 STYLE(few_blocks, 5, 16, 8, ALIGNED, STRIDES | JUMPS, 9, 300, 100, EXACT)
 STYLE(addresses_that_meet, 6, 20, 8, ALIGNED, STRIDES | MEETS_ANOTHER | NEAR_ANOTHER, 16, 200, 100,
       EXACT)
-STYLE(more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100, 100,
+STYLE(more_blocks_than_the_stack_top, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100, 100,
       EXACT)
 STYLE(more_shapes_than_are_kept, 6, 8, 8, ALIGNED, JUMPS, 11, 600, 300, EXACT)
 STYLE(repeats, 15, 48, 32, ALIGNED, STANDS, 12, 2000, 2000, EXACT)
@@ -274,7 +275,7 @@ int main(void) {
         cmocka_unit_test(patterns_equal_those_of_accesses_on_irregular_addresses),
         cmocka_unit_test(patterns_equal_those_of_accesses_on_few_blocks),
         cmocka_unit_test(patterns_equal_those_of_accesses_on_addresses_that_meet),
-        cmocka_unit_test(patterns_equal_those_of_accesses_on_more_blocks_than_the_front),
+        cmocka_unit_test(patterns_equal_those_of_accesses_on_more_blocks_than_the_stack_top),
         cmocka_unit_test(patterns_equal_those_of_accesses_on_more_shapes_than_are_kept),
         cmocka_unit_test(patterns_equal_those_of_accesses_on_repeats),
         cmocka_unit_test(patterns_equal_those_of_accesses_on_fixed_addresses),

@@ -1,5 +1,5 @@
 /* The control flow graph of compiled programs: jump tables in every form that GCC gives them, calls
-   that do not return, landings.  Compiles small C files with the compiler at hand. */
+   that do not return, indirect entries.  Compiles small C files with the compiler at hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -220,29 +220,29 @@ static void calls_that_do_not_return(void **state) {
     pm_lifted_free(lifted);
 }
 
-static void second_returns_and_labels_are_landings(void **state) {
+static void second_returns_and_labels_are_indirect_entries(void **state) {
     (void)state;
     struct pm_lifted *lifted = compile_and_lift("-O1");
     const struct pm_routine *again = find(lifted, "again"), *labels = find(lifted, "labels");
-    assert_int_equal(count_edges(lifted, again, PM_EDGE_LANDING), 1);
+    assert_int_equal(count_edges(lifted, again, PM_EDGE_INDIRECT_ENTRY), 1);
     assert_int_equal(count_edges(lifted, again, PM_EDGE_ENTRY), 1);
     assert_int_equal(labels->state, PM_ROUTINE_LIFTED); /* an array of labels is a table */
     assert_true(count_edges(lifted, labels, PM_EDGE_TABLE) >= 3);
     const struct pm_routine *pick = find(lifted, "pick");
     assert_int_equal(pick->state, PM_ROUTINE_LIFTED); /* the two labels that its code takes */
     assert_int_equal(count_edges(lifted, pick, PM_EDGE_TABLE), 2);
-    assert_int_equal(count_edges(lifted, pick, PM_EDGE_LANDING), 2);
+    assert_int_equal(count_edges(lifted, pick, PM_EDGE_INDIRECT_ENTRY), 2);
     assert_true(lifted->routine_codes[pick - lifted->structure->routines].interior_references);
     pm_lifted_free(lifted);
 }
 
-static void blocks_that_nothing_reaches_are_landings(void **state) {
+static void blocks_that_nothing_reaches_are_indirect_entries(void **state) {
     (void)state;
     struct pm_lifted *lifted = compile_and_lift("-O1");
     const struct pm_routine *islands = find(lifted, "islands");
     assert_int_equal(islands->n_blocks, 5);
     assert_int_equal(count_edges(lifted, islands, PM_EDGE_ENTRY), 1);
-    assert_int_equal(count_edges(lifted, islands, PM_EDGE_LANDING), 2);
+    assert_int_equal(count_edges(lifted, islands, PM_EDGE_INDIRECT_ENTRY), 2);
     assert_int_equal(count_edges(lifted, islands, PM_EDGE_EXIT), 2);
     pm_lifted_free(lifted);
 }
@@ -315,8 +315,8 @@ int main(void) {
         cmocka_unit_test(switches_of_every_form),
         cmocka_unit_test(stripped_program_has_its_tables),
         cmocka_unit_test(calls_that_do_not_return),
-        cmocka_unit_test(second_returns_and_labels_are_landings),
-        cmocka_unit_test(blocks_that_nothing_reaches_are_landings),
+        cmocka_unit_test(second_returns_and_labels_are_indirect_entries),
+        cmocka_unit_test(blocks_that_nothing_reaches_are_indirect_entries),
         cmocka_unit_test(tail_call_through_pointer_is_no_mystery),
         cmocka_unit_test(jump_with_a_frame_is_no_tail_call),
         cmocka_unit_test(other_files_are_refused_with_a_sentence),

@@ -131,7 +131,7 @@ static void land_where_nothing_reaches(struct pm_lifted *lifted, uint32_t n_bloc
     for (uint32_t b = 0; b < n_blocks; b++) {
         if (reached[b])
             continue;
-        add_edge(lifted, PM_EDGE_LANDING, PM_NONE, b);
+        add_edge(lifted, PM_EDGE_INDIRECT_ENTRY, PM_NONE, b);
         reach(structure, b, reached);
     }
     free(reached);
@@ -142,10 +142,10 @@ static struct pm_lifted *random_graph(uint32_t n_blocks) {
     add_edge(lifted, PM_EDGE_ENTRY, PM_NONE, 0);
     for (uint32_t b = 0; b < n_blocks; b++)
         end_block(lifted, b, n_blocks);
-    /* A landing behind a call is a way in that cannot be told from the call's return. */
+    /* An indirect entry behind a call is a way in that cannot be told from the call's return. */
     for (uint32_t b = 1; b < n_blocks; b++)
         if (random_below(10) == 0 && !after_call(lifted, b))
-            add_edge(lifted, PM_EDGE_LANDING, PM_NONE, b);
+            add_edge(lifted, PM_EDGE_INDIRECT_ENTRY, PM_NONE, b);
     land_where_nothing_reaches(lifted, n_blocks);
     return lifted;
 }
@@ -473,13 +473,13 @@ static void test_broken_conservation_is_inexact(void **state) {
     free_graph(lifted);
 }
 
-static void test_a_landing_behind_a_call_is_not_counted(void **state) {
+static void test_an_indirect_entry_behind_a_call_is_not_counted(void **state) {
     (void)state;
     struct pm_lifted *lifted = new_graph(2);
     lifted->insns[0].control = PM_CONTROL_CALL;
     lifted->insns[1].control = PM_CONTROL_RETURN;
     add_edge(lifted, PM_EDGE_ENTRY, PM_NONE, 0);
-    add_edge(lifted, PM_EDGE_LANDING, PM_NONE, 1);
+    add_edge(lifted, PM_EDGE_INDIRECT_ENTRY, PM_NONE, 1);
     add_edge(lifted, PM_EDGE_FALLTHROUGH, 0, 1);
     add_edge(lifted, PM_EDGE_NO_RETURN, 0, PM_NONE);
     add_edge(lifted, PM_EDGE_EXIT, 1, PM_NONE);
@@ -536,7 +536,7 @@ int main(void) {
         cmocka_unit_test(test_an_activation_that_stays_open_is_no_exit),
         cmocka_unit_test(test_counters_are_as_many_as_the_formula_says),
         cmocka_unit_test(test_broken_conservation_is_inexact),
-        cmocka_unit_test(test_a_landing_behind_a_call_is_not_counted),
+        cmocka_unit_test(test_an_indirect_entry_behind_a_call_is_not_counted),
         cmocka_unit_test(test_weights_follow_the_four_rules_and_exit_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,10 +16,10 @@
 #include "runtime/analyser/footprint.h"
 #include "runtime/modules.h"
 
-/* There is no module here (runtime/modules.c), nor a bundle. */
+/* There is no module here (runtime/modules.c), nor an address record. */
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_address_records, pm_n_groups;
 
 enum { N_GROUPS = 7, WINDOW = 1 << 16, MOST_WINDOWS = 8, EVENT = 4 };
 

@@ -1,5 +1,5 @@
-/* The bytes that each group was the first to touch are those of the plain definition where records
-   of bundles are taken as they are: random bundles, executed as programs would, of which every
+/* The bytes that each group was the first to touch are those of the plain definition where address
+   records are taken as they are: random address records, executed as programs would, of which every
    access is applied byte by byte to a set of all bytes, with plain accesses, events and settlements
    in between, and after bytes were forgotten. */
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 enum { ENTRIES = 1 << 21, MOST_BYTES = ENTRIES / 2 };
 static uint64_t touched[ENTRIES];
 static uint32_t n_touched;
-static uint64_t bytes[MOST_BUNDLES * PM_BUNDLE_ACCESSES];
+static uint64_t bytes[MOST_ADDRESS_RECORDS * PM_RECORD_ACCESSES];
 
 static void forget(void) {
     memset(touched, 0, sizeof touched);
@@ -44,9 +44,10 @@ static void touch(uint64_t address, uint32_t size_bytes, uint32_t group) {
 }
 
 static void execute_plainly(const uint64_t *record) {
-    const struct pm_bundle *bundle = &bundles[*record ^ PM_RECORD_IS_BUNDLE];
-    for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+    const struct pm_address_record *address_record =
+        &address_records[*record ^ PM_RECORD_IS_ADDRESSES];
+    for (uint32_t i = 0; i < address_record->n_accesses; i++) {
+        const struct pm_record_access *access = &address_record->accesses[i];
         const struct pm_probe_reference *reference = &references[access->reference];
         touch(access->offset + (access->address ? record[access->address] : 0),
               reference->size_bytes, reference->group);
@@ -64,7 +65,7 @@ static void check_bytes(const struct pm_footprint *footprint, uint64_t seed, uin
 
 /* ---- the analysis ---------------------------------------------------------------------------- */
 
-/* May it stand between records of bundles? */
+/* May it stand between address records? */
 static bool is_event(const struct step *step) {
     return step->what == FOREIGN && words[step->at] & PM_RECORD_IS_EVENT;
 }
@@ -95,7 +96,7 @@ static void take_step(struct pm_footprint *footprint, const struct step *step) {
         pm_footprint_forget(footprint);
         break;
     case LOAD:
-        pm_n_bundles = NO_BUNDLE + 1;
+        pm_n_address_records = NO_ADDRESS_RECORD + 1;
         pm_n_groups = n_groups;
         break;
     default:
@@ -106,7 +107,7 @@ static void take_step(struct pm_footprint *footprint, const struct step *step) {
 static void check_trace(uint64_t seed) {
     struct pm_footprint *footprint = pm_footprint_new();
     assert_non_null(footprint);
-    pm_n_bundles = n_early;
+    pm_n_address_records = n_early;
     pm_n_groups = n_early_groups;
     memset(bytes, 0, sizeof bytes);
     forget();
@@ -126,10 +127,10 @@ static void check_trace(uint64_t seed) {
 static void check_style(const struct style *style) {
     enum { TRACES = ROUNDS(30, 3) };
     pm_references = references;
-    pm_bundles = bundles;
+    pm_address_records = address_records;
     for (unsigned n = 0; n < TRACES; n++) {
         uint64_t seed = random_state;
-        make_bundles(style);
+        make_address_records(style);
         make_trace(style);
         check_trace(seed);
     }
@@ -167,16 +168,17 @@ static void gaps_end_what_is_known(void **state) {
     struct pm_footprint *footprint = pm_footprint_new();
     assert_non_null(footprint);
     pm_references = references;
-    pm_bundles = bundles;
-    pm_n_bundles = n_groups = pm_n_groups = 1;
+    pm_address_records = address_records;
+    pm_n_address_records = n_groups = pm_n_groups = 1;
     references[0] = (struct pm_probe_reference){.size_bytes = LOADED, .access = 1};
-    accesses[0][0] = (struct pm_bundle_access){.offset = 16, .address = 1};
-    bundles[0] = (struct pm_bundle){.accesses = accesses[0], .n_accesses = 1, .n_addresses = 1};
+    accesses[0][0] = (struct pm_record_access){.offset = 16, .address = 1};
+    address_records[0] =
+        (struct pm_address_record){.accesses = accesses[0], .n_accesses = 1, .n_addresses = 1};
     for (uint64_t forgotten = 0, expected = 0; forgotten < 2; forgotten++) {
         for (uint64_t pass = 0; pass < 6; pass++) {
             for (uint64_t turn = 0; turn < TURNS; turn++) {
                 uint64_t offset = (pass % 2 ? turn : TURNS - 1 - turn) * LOADED;
-                uint64_t record[] = {PM_RECORD_IS_BUNDLE, at - 16 + offset};
+                uint64_t record[] = {PM_RECORD_IS_ADDRESSES, at - 16 + offset};
                 if (offset != GAP || pass == 4)
                     pm_footprint_records(footprint, record, record + 2);
                 if (pass == 0 && offset != GAP)

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
-#include <zstd.h>
 
 #include "core/histogram.h"
 
@@ -308,31 +306,6 @@ static void impossible_heads_are_refused(void **state) {
     }
 }
 
-/* Block size, cold loads and stores, then the columns of one bin. */
-static void a_blob_of_the_first_version_is_still_read(void **state) {
-    (void)state;
-    double words[] = {0, 5, 6, 100, 109, 104, 20, 21};
-    uint64_t block_bytes = 64;
-    memcpy(&words[0], &block_bytes, sizeof words[0]);
-    struct {
-        char magic[4];
-        uint32_t version;
-        uint64_t n_bins, checksum;
-        char packed[256];
-    } blob = {"PMH", 1, 1, XXH3_64bits_withSeed(words, sizeof words, 1), ""};
-    size_t packed = ZSTD_compress(blob.packed, sizeof blob.packed, words, sizeof words, 3);
-    struct pm_histogram back;
-    struct pm_error err = {0};
-    assert_true(
-        pm_histogram_decode(NULL, &blob, (size_t)(blob.packed - blob.magic) + packed, &back, &err));
-    assert_int_equal(back.block_bytes, 64);
-    assert_true(back.cold_loads == 5 && back.cold_stores == 6 && isnan(back.bytes_touched));
-    assert_true(back.at_least == 0 && back.beyond_loads == 0 && back.sample == 1);
-    assert_int_equal(back.n_bins, 1);
-    assert_true(back.bins[0].high == 109 && back.bins[0].stores == 21);
-    pm_histogram_free(&back);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_are_cold_ones_and_all_bins),
@@ -349,7 +322,6 @@ int main(void) {
         cmocka_unit_test(a_damaged_blob_is_refused_wherever_it_is_damaged),
         cmocka_unit_test(impossible_bins_are_refused),
         cmocka_unit_test(impossible_heads_are_refused),
-        cmocka_unit_test(a_blob_of_the_first_version_is_still_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

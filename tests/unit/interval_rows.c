@@ -14,10 +14,10 @@
 #include "runtime/reuse/reuse.h"
 #include "tests/unit/rounds.h"
 
-/* There is no module here (runtime/modules.c), nor a bundle. */
+/* There is no module here (runtime/modules.c), nor an address record. */
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_address_records, pm_n_groups;
 
 static uint64_t random_state = 1;
 static uint64_t random_below(uint64_t n) {

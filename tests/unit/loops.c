@@ -26,7 +26,7 @@ static struct pm_lifted *make_graph(uint32_t n_blocks, const char *edges) {
         edge->from = at[0] == '^' || at[0] == '*' ? PM_NONE : (uint32_t)(at[0] - 'a');
         edge->to = at[1] == '$' ? PM_NONE : (uint32_t)(at[1] - 'a');
         if (edge->from == PM_NONE)
-            edge->kind = at[0] == '^' ? PM_EDGE_ENTRY : PM_EDGE_LANDING;
+            edge->kind = at[0] == '^' ? PM_EDGE_ENTRY : PM_EDGE_INDIRECT_ENTRY;
         if (edge->to == PM_NONE)
             edge->kind = PM_EDGE_EXIT;
     }
@@ -109,7 +109,7 @@ static void test_irreducible_region_is_kept(void **state) {
     expect_loops(7, "^a ab bc bd ce ee ed dc df fb fg g$", ".bCCeb.", 3);
 }
 
-static void test_landing_inside_a_loop_is_another_entry(void **state) {
+static void test_indirect_entry_inside_a_loop_is_another_entry(void **state) {
     (void)state;
     expect_loops(4, "^a ab bc cb cd d$ *c", ".BB.", 1);
     /* at the header it is just one more way in */
@@ -224,7 +224,7 @@ int main(void) {
         cmocka_unit_test(test_loops_beside_each_other),
         cmocka_unit_test(test_several_exits),
         cmocka_unit_test(test_irreducible_region_is_kept),
-        cmocka_unit_test(test_landing_inside_a_loop_is_another_entry),
+        cmocka_unit_test(test_indirect_entry_inside_a_loop_is_another_entry),
         cmocka_unit_test(test_loops_that_nothing_reaches),
         cmocka_unit_test(test_random_graphs_obey_the_definition),
     };

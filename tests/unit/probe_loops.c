@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <xxhash.h>
 
-#include "machines/probe/loops/loops.h"
+#include "machines/probe/loop_runner/loop_runner.h"
 
 /* AddressSanitizer has memory of its own where loops have theirs. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)

@@ -15,8 +15,8 @@
 /* Instead of runtime/modules.c, which begins with the program. */
 struct pm_loaded_module pm_modules[PM_MAX_MODULES];
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_references, pm_n_bundles, pm_n_groups;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_references, pm_n_address_records, pm_n_groups;
 uint32_t *pm_reference_blocks;
 
 enum { LINE = 64, MOST = 3, ACCESSES = 60000 };

@@ -1,4 +1,4 @@
-/* What a profile of basic blocks has where records of bundles are taken as they are is what the
+/* What a profile of basic blocks has where address records are taken as they are is what the
    definitions say of every access: strides from the nearest of the last addresses of the block, and
    misses of simulated caches; in each vector extension. */
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 uint32_t *pm_reference_blocks;
 uint32_t pm_n_references;
 
-enum { MOST_REFERENCES = MOST_BUNDLES * PM_BUNDLE_ACCESSES, MOST_WINDOW = 40 };
+enum { MOST_REFERENCES = MOST_ADDRESS_RECORDS * PM_RECORD_ACCESSES, MOST_WINDOW = 40 };
 
 /* ---- the plain definition -------------------------------------------------------------------- */
 
@@ -64,9 +64,10 @@ static void access_plainly(uint32_t reference, uint64_t address) {
 }
 
 static void execute_plainly(const uint64_t *record) {
-    const struct pm_bundle *bundle = &bundles[*record ^ PM_RECORD_IS_BUNDLE];
-    for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+    const struct pm_address_record *address_record =
+        &address_records[*record ^ PM_RECORD_IS_ADDRESSES];
+    for (uint32_t i = 0; i < address_record->n_accesses; i++) {
+        const struct pm_record_access *access = &address_record->accesses[i];
         access_plainly(access->reference,
                        access->offset + (access->address ? record[access->address] : 0));
     }
@@ -74,7 +75,7 @@ static void execute_plainly(const uint64_t *record) {
 
 /* ---- a trace --------------------------------------------------------------------------------- */
 
-/* Some bundles share a block with the one before. */
+/* Some address records share a block with the one before. */
 static void begin(bool shares) {
     struct pm_error err = {0};
     const struct pm_level levels[] = {
@@ -82,17 +83,17 @@ static void begin(bool shares) {
         {.size_bytes = 32768, .block_bytes = 64, .associativity = 16, .write_allocate = true}};
     memset(blocks, 0, sizeof blocks);
     for (uint32_t r = 0, first = 0; r < MOST_REFERENCES; r++) {
-        const uint32_t b = r / PM_BUNDLE_ACCESSES, i = r % PM_BUNDLE_ACCESSES;
+        const uint32_t b = r / PM_RECORD_ACCESSES, i = r % PM_RECORD_ACCESSES;
         if (i == 0 && !(shares && b % 2))
             first = r;
         first_of[r] = first;
         /* A block's references stand one behind the other. */
         references[r].reserved =
-            i < bundles[b].n_accesses || (shares && b % 2 == 0) ? PM_REFERENCE_KNOWN : 0;
+            i < address_records[b].n_accesses || (shares && b % 2 == 0) ? PM_REFERENCE_KNOWN : 0;
     }
     pm_references = references;
-    pm_bundles = bundles;
-    pm_n_bundles = n_loaded;
+    pm_address_records = address_records;
+    pm_n_address_records = n_loaded;
     pm_n_references = MOST_REFERENCES;
     pm_reference_blocks = first_of;
     caches_free(truth);
@@ -125,10 +126,10 @@ static void run(const struct style *style, enum pm_reuse_variant variant, bool s
     setenv(PM_ENV_PROFILE, text, 1);
     setenv(PM_ENV_SIMULATE, "4096/64/4l,32768/64/16l", 1);
     assert_true(pm_profiler_wanted());
-    make_bundles(style);
-    n_early = n_bundles;
+    make_address_records(style);
+    n_early = n_address_records;
     make_trace(style);
-    n_loaded = n_bundles;
+    n_loaded = n_address_records;
     begin(shares);
     struct pm_profiler *profile = pm_profiler_new();
     assert_non_null(profile);
@@ -152,7 +153,7 @@ static void run(const struct style *style, enum pm_reuse_variant variant, bool s
     pm_profiler_free(profile);
 }
 
-static void profiles_of_bundles_are_exact(void **state) {
+static void profiles_of_address_records_are_exact(void **state) {
     (void)state;
     static const struct style styles[] = {
         {3, 4, 8, ALIGNED, STANDS | STRIDES, 20, 200, 0, 0},
@@ -175,6 +176,6 @@ static void profiles_of_bundles_are_exact(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(profiles_of_bundles_are_exact)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(profiles_of_address_records_are_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,10 +20,10 @@
 #include "tests/unit/rounds.h"
 #include "runtime/modules.h"
 
-/* There is no module here (runtime/modules.c), nor a bundle. */
+/* There is no module here (runtime/modules.c), nor an address record. */
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_address_records, pm_n_groups;
 
 enum { BATCH = 256, LEAST_CAPACITY = 512 };
 
@@ -118,7 +118,7 @@ static uint64_t zipf(size_t i) {
     return 0x555555554000 + random_number(span);
 }
 
-/* Cyclic sweeps over n blocks have distance n − 1 throughout: n around the front's size. */
+/* Cyclic sweeps over n blocks have distance n − 1 throughout: n around the stack top's size. */
 static uint64_t cyclic_15(size_t i) { return 0x10000 + i % 15 * 64; }
 static uint64_t cyclic_16(size_t i) { return 0x10000 + i % 16 * 64; }
 static uint64_t cyclic_17(size_t i) { return 0x10000 + i % 17 * 64; }

@@ -15,10 +15,10 @@
 #include "tests/unit/rounds.h"
 #include "runtime/modules.h"
 
-/* There is no module here (runtime/modules.c), nor a bundle. */
+/* There is no module here (runtime/modules.c), nor an address record. */
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_address_records, pm_n_groups;
 
 enum { BATCH = 200, LEAST_CAPACITY = 512, SHIFT = 6, MOST_DISTANCE = 8192 };
 
@@ -178,7 +178,7 @@ static void bins_have_the_accesses_of_their_distances_at_any_width(void **state)
 
 static void check_bounded(unsigned which, uint64_t max_blocks, unsigned variant) {
     struct pm_reuse_options options = {.max_blocks = max_blocks, .sample = 1};
-    uint64_t bound = max_blocks > PM_REUSE_FRONT ? max_blocks : PM_REUSE_FRONT;
+    uint64_t bound = max_blocks > PM_STACK_TOP ? max_blocks : PM_STACK_TOP;
     struct pmodel_access *trace = make_trace(which);
     struct truth *truth = find_truth(trace, NULL);
     struct pm_reuse *reuse = analyse(trace, &options, variant);

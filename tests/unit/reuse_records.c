@@ -1,15 +1,15 @@
-/* Reuse distances of whole bundles equal those of a stack that is searched from its top, to the
-   last touch: random bundles, executed as programs would, for several block sizes, and for every
-   vector variant that this CPU has.
+/* Reuse distances of whole address records equal those of a stack that is searched from its top, to
+   the last touch: random address records, executed as programs would, for several block sizes, and
+   for every vector variant that this CPU has.
 
-   A trace is made once, as steps: records of bundles, and what may come in between.  Its touches go
+   A trace is made once, as steps: address records, and what may come in between.  Its touches go
    through the stack one by one.  Then it is given to the analysis in pieces, and whenever sequences
    are settled the histograms, with a bin for each distance, must be those of the touches so far.
    Where the analysis samples, only watched blocks go through the stack, and all touches are
    counted.  Larger blocks, whose analyses follow from that of the smaller ones, must have the
-   histograms of a stack of their own, with distances below the front's size in one bin.  All but
-   sampled traces are also cut at random into pieces, some of which are analysed apart and resolved
-   later (reuse/pieces/). */
+   histograms of a stack of their own, with distances below the stack top's size in one bin.  All
+   but sampled traces are also cut at random into pieces, some of which are analysed apart and
+   resolved later (reuse/pieces/). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ struct touch {
     uint64_t distance;
 };
 
-enum { TOUCHES = MOST_TOUCHES + 65 * (PM_BUNDLE_ACCESSES + PLAIN_ACCESSES) };
+enum { TOUCHES = MOST_TOUCHES + 65 * (PM_RECORD_ACCESSES + PLAIN_ACCESSES) };
 
 struct expected {
     struct touch touches[TOUCHES];
@@ -63,7 +63,7 @@ static struct {
     unsigned shift;
     enum pm_reuse_variant variant;
     bool in_pieces;
-    bool near_is_one_bin; /* distances below PM_REUSE_FRONT are all 0 */
+    bool near_is_one_bin; /* distances below PM_STACK_TOP are all 0 */
 } trial;
 
 /* Of larger blocks. */
@@ -92,7 +92,7 @@ static uint64_t expect_touch(uint64_t block) {
     expected.n_blocks += distance == COLD;
     if (distance == COLD)
         return PM_COLD;
-    if (trial.near_is_one_bin && distance < PM_REUSE_FRONT)
+    if (trial.near_is_one_bin && distance < PM_STACK_TOP)
         return 0;
     return (uint64_t)distance < expected.bound ? (uint64_t)distance : PM_BEYOND;
 }
@@ -106,10 +106,11 @@ static void expect_access(uint64_t address, uint64_t size, uint32_t group, uint3
                                                                 .distance = expect_touch(block)};
 }
 
-static void expect_bundle(const uint64_t *record) {
-    const struct pm_bundle *bundle = &bundles[*record ^ PM_RECORD_IS_BUNDLE];
-    for (uint32_t i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+static void expect_address_record(const uint64_t *record) {
+    const struct pm_address_record *address_record =
+        &address_records[*record ^ PM_RECORD_IS_ADDRESSES];
+    for (uint32_t i = 0; i < address_record->n_accesses; i++) {
+        const struct pm_record_access *access = &address_record->accesses[i];
         const struct pm_probe_reference *reference = &references[access->reference];
         uint64_t base = access->address ? record[access->address] : 0;
         expect_access(base + access->offset, reference->size_bytes, reference->group,
@@ -119,7 +120,7 @@ static void expect_bundle(const uint64_t *record) {
 
 static void expect_step(const struct step *step) {
     if (step->what == RECORD)
-        expect_bundle(words + step->at);
+        expect_address_record(words + step->at);
     else if (step->what == FORGET)
         expected.stack.used = 0;
     for (uint32_t i = 0; step->what == PLAIN && i < step->n; i++) {
@@ -135,8 +136,8 @@ static void expect_trace(uint32_t most) {
     expected.n_sorted = 0;
     expected.stack.used = 0;
     expected.bound = trial.max_blocks ? trial.max_blocks : PM_BEYOND;
-    if (expected.bound < PM_REUSE_FRONT)
-        expected.bound = PM_REUSE_FRONT;
+    if (expected.bound < PM_STACK_TOP)
+        expected.bound = PM_STACK_TOP;
     for (uint32_t i = 0;
          i < most && expected.n_touches < MOST_TOUCHES && expected.n_compared < MOST_COMPARED;
          i++) {
@@ -290,13 +291,13 @@ static void check_larger(struct pm_larger **found, uint32_t n_steps_told) {
 /* ---- the analysis ---------------------------------------------------------------------------- */
 
 /* Gives N words, which need not stay where they are, to the walk; how many it took. */
-static size_t walk_words(struct pm_bundle_reuse *analysis, const uint64_t *from, size_t n) {
-    uint64_t *piece = malloc((n + PM_BUNDLE_BASES) * sizeof *piece);
+static size_t walk_words(struct pm_record_reuse *analysis, const uint64_t *from, size_t n) {
+    uint64_t *piece = malloc((n + PM_RECORD_BASES) * sizeof *piece);
     assert_non_null(piece);
     memcpy(piece, from, n * sizeof *piece);
-    for (size_t i = 0; i < PM_BUNDLE_BASES; i++)
-        piece[n + i] = i % 3 ? PM_RECORD_IS_BUNDLE : from[0];
-    const uint64_t *to = pm_bundle_reuse_walk(analysis, piece, piece + n);
+    for (size_t i = 0; i < PM_RECORD_BASES; i++)
+        piece[n + i] = i % 3 ? PM_RECORD_IS_ADDRESSES : from[0];
+    const uint64_t *to = pm_record_reuse_walk(analysis, piece, piece + n);
     size_t taken = (size_t)(to - piece);
     free(piece);
     return taken;
@@ -304,7 +305,7 @@ static size_t walk_words(struct pm_bundle_reuse *analysis, const uint64_t *from,
 
 /* Records and foreign ones, from step I on up to the first of something else: the walk goes from
    foreign record to foreign record.  The step behind, at most MOST later. */
-static uint32_t walk_run(struct pm_bundle_reuse *analysis, uint32_t i, uint32_t most) {
+static uint32_t walk_run(struct pm_record_reuse *analysis, uint32_t i, uint32_t most) {
     uint32_t end = i, last = most < expected.n_steps - i ? i + most : expected.n_steps;
     while (end < last && steps[end].what <= FOREIGN)
         end++;
@@ -325,7 +326,7 @@ static uint32_t walk_run(struct pm_bundle_reuse *analysis, uint32_t i, uint32_t 
 
 /* The first is of the whole, and of all if nothing is analysed in pieces. */
 enum { N_ANALYSES = 4 };
-static struct pm_bundle_reuse *analyses[N_ANALYSES];
+static struct pm_record_reuse *analyses[N_ANALYSES];
 static struct pm_larger *larger[N_ANALYSES][MOST_LARGER]; /* beside them */
 static unsigned current;
 static unsigned ended[N_ANALYSES], n_ended; /* pieces that are not resolved yet, in their order */
@@ -362,7 +363,7 @@ static void choose_analysis(void) {
 static void settle(void) {
     resolve_all();
     for (unsigned i = 0; i < N_ANALYSES && analyses[i]; i++) {
-        pm_bundle_reuse_flush(analyses[i]);
+        pm_record_reuse_flush(analyses[i]);
         if (i > 0)
             pm_piece_move_counts(analyses[0]->reuse, analyses[i]->reuse);
     }
@@ -371,7 +372,7 @@ static void settle(void) {
 
 static void forget(void) {
     resolve_all();
-    pm_bundle_reuse_interrupt(analyses[0]);
+    pm_record_reuse_interrupt(analyses[0]);
     pm_reuse_forget_blocks(analyses[0]->reuse);
 }
 
@@ -381,7 +382,7 @@ static void take_step(uint32_t i) {
     const struct step *step = &steps[i];
     switch (step->what) {
     case PLAIN:
-        pm_bundle_reuse_interrupt(analyses[current]);
+        pm_record_reuse_interrupt(analyses[current]);
         pm_reuse_accesses(analyses[current]->reuse, pm_n_groups, plain + step->at, step->n);
         break;
     case SETTLE:
@@ -392,7 +393,7 @@ static void take_step(uint32_t i) {
         forget();
         break;
     case LOAD:
-        pm_n_bundles = NO_BUNDLE + 1;
+        pm_n_address_records = NO_ADDRESS_RECORD + 1;
         pm_n_groups = n_groups;
         break;
     default:
@@ -413,9 +414,10 @@ static void begin_analyses(void) {
             larger[i][j] = pm_larger_new(reuse, larger_shifts[j], 512);
             assert_non_null(larger[i][j]);
         }
-        analyses[i] = pm_bundle_reuse_new(reuse);
+        analyses[i] = pm_record_reuse_new(reuse);
         assert_non_null(analyses[i]);
-        if (trial.seed & 1) /* small bundles too make sequences from their first execution on */
+        if (trial.seed &
+            1) /* small address records too make sequences from their first execution on */
             analyses[i]->first_direct = 0;
     }
 }
@@ -424,7 +426,7 @@ static void end_analyses(void) {
     for (unsigned i = 0; i < N_ANALYSES && analyses[i]; i++) {
         struct pm_reuse *reuse = analyses[i]->reuse;
         assert_false(reuse->failed);
-        pm_bundle_reuse_free(analyses[i]);
+        pm_record_reuse_free(analyses[i]);
         pm_reuse_free(reuse);
     }
 }
@@ -433,7 +435,7 @@ static void check_trace(void) {
     const uint64_t longest = trial.in_pieces ? 1ull << random_number(12) : 0;
     const uint64_t rare = 1 + random_number(4);
     begin_analyses();
-    pm_n_bundles = n_early;
+    pm_n_address_records = n_early;
     pm_n_groups = n_early_groups;
     for (uint32_t i = 0; i < expected.n_steps;) {
         if (random_number(rare) == 0)
@@ -469,10 +471,10 @@ static void check_style(const struct style *style) {
     const unsigned n_traces = takes_minutes() ? 8 : ROUNDS(2, 1);
     static const unsigned shifts[] = {0, 3, 4, 5, 6, 7, 12, 21};
     pm_references = references;
-    pm_bundles = bundles;
+    pm_address_records = address_records;
     for (uint64_t n = 0; n < n_traces; n++) {
         trial.seed = random_state;
-        make_bundles(style);
+        make_address_records(style);
         make_trace(style);
         trial.max_blocks =
             style->options & BOUNDED ? 1 + random_number(1ull << random_number(12)) : 0;
@@ -506,7 +508,7 @@ STYLE(irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 18, 400, 200, EXA
 STYLE(few_blocks, 5, 16, 8, ALIGNED, STRIDES | JUMPS, 9, 300, 100, EXACT)
 STYLE(addresses_that_meet, 6, 20, 8, ALIGNED, STRIDES | MEETS_ANOTHER | NEAR_ANOTHER, 16, 200, 100,
       EXACT)
-STYLE(more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100, 100,
+STYLE(more_blocks_than_the_stack_top, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100, 100,
       EXACT)
 STYLE(more_shapes_than_are_kept, 6, 8, 8, ALIGNED, JUMPS, 11, 600, 300, EXACT)
 STYLE(repeats, 15, 48, 32, ALIGNED, STANDS, 12, 2000, 2000, EXACT)
@@ -521,8 +523,8 @@ STYLE(sampled_loops, 6, 20, 16, ALIGNED, STANDS | STRIDES | NEAR_ANOTHER, 40, 60
 STYLE(sampled_repeats, 15, 48, 32, ALIGNED, STANDS, 12, 2000, 2000, SAMPLED)
 STYLE(sampled_irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 14, 400, 100, SAMPLED)
 STYLE(sampled_more_shapes_than_are_kept, 6, 8, 8, ALIGNED, JUMPS, 11, 600, 300, SAMPLED)
-STYLE(sampled_more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 20, 100,
-      100, SAMPLED)
+STYLE(sampled_more_blocks_than_the_stack_top, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 20,
+      100, 100, SAMPLED)
 STYLE(sampled_interruptions, 6, 20, 16, ALIGNED, STANDS | STRIDES | JUMPS | NEAR_ANOTHER, 14, 100,
       4, SAMPLED)
 STYLE(anything_sampled, 15, 48, 64, 15, 31, 14, 300, 60, SAMPLED)
@@ -535,8 +537,8 @@ STYLE(larger_unaligned_accesses, 8, 24, 64, ALIGNED | UNALIGNED, STRIDES | NEAR_
       300, LARGER)
 STYLE(larger_irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 18, 400, 200, LARGER)
 STYLE(larger_few_blocks, 5, 16, 8, ALIGNED, STRIDES | JUMPS, 9, 300, 100, LARGER)
-STYLE(larger_more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100,
-      100, LARGER)
+STYLE(larger_more_blocks_than_the_stack_top, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30,
+      100, 100, LARGER)
 STYLE(larger_more_shapes_than_are_kept, 6, 8, 8, ALIGNED, JUMPS, 11, 600, 300, LARGER)
 STYLE(larger_repeats, 15, 48, 32, UNALIGNED, STANDS, 12, 2000, 2000, LARGER)
 STYLE(larger_interruptions, 6, 20, 16, ALIGNED | UNALIGNED, STANDS | STRIDES | JUMPS | NEAR_ANOTHER,
@@ -554,7 +556,7 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_irregular_addresses),
         cmocka_unit_test(histograms_equal_a_stack_on_few_blocks),
         cmocka_unit_test(histograms_equal_a_stack_on_addresses_that_meet),
-        cmocka_unit_test(histograms_equal_a_stack_on_more_blocks_than_the_front),
+        cmocka_unit_test(histograms_equal_a_stack_on_more_blocks_than_the_stack_top),
         cmocka_unit_test(histograms_equal_a_stack_on_more_shapes_than_are_kept),
         cmocka_unit_test(histograms_equal_a_stack_on_repeats),
         cmocka_unit_test(histograms_equal_a_stack_on_fixed_addresses),
@@ -568,7 +570,7 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_repeats),
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_irregular_addresses),
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_more_shapes_than_are_kept),
-        cmocka_unit_test(histograms_equal_a_stack_on_sampled_more_blocks_than_the_front),
+        cmocka_unit_test(histograms_equal_a_stack_on_sampled_more_blocks_than_the_stack_top),
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_interruptions),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled_and_bounded),
@@ -577,7 +579,7 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_larger_unaligned_accesses),
         cmocka_unit_test(histograms_equal_a_stack_on_larger_irregular_addresses),
         cmocka_unit_test(histograms_equal_a_stack_on_larger_few_blocks),
-        cmocka_unit_test(histograms_equal_a_stack_on_larger_more_blocks_than_the_front),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_more_blocks_than_the_stack_top),
         cmocka_unit_test(histograms_equal_a_stack_on_larger_more_shapes_than_are_kept),
         cmocka_unit_test(histograms_equal_a_stack_on_larger_repeats),
         cmocka_unit_test(histograms_equal_a_stack_on_larger_interruptions),

@@ -145,7 +145,7 @@ static struct pm_parameters size_of(double n) {
     return at;
 }
 
-static void run_sql(const char *sql) {
+static inline void run_sql(const char *sql) {
     sqlite3 *db;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);

@@ -1,6 +1,6 @@
 /* What the runtime finds of the strides of references (runtime/analyser/) is what the loops that
-   made the addresses have: nests, arrays without gaps, numbers without an order, bundles; and as
-   much of a long run is looked at as is said. */
+   made the addresses have: nests, arrays without gaps, numbers without an order, address records;
+   and as much of a long run is looked at as is said. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,8 @@ enum { N_REFERENCES = 8, STREAM = 3, BASE = 1 << 20 };
 
 /* Instead of runtime/modules.c. */
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups, pm_n_references = N_REFERENCES;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_address_records, pm_n_groups, pm_n_references = N_REFERENCES;
 
 static void touch(struct pm_strides *strides, uint32_t reference, uint64_t address) {
     struct pmodel_access access = {address, 8, reference, 0, 1};
@@ -183,22 +183,22 @@ static void numbers_without_an_order_have_no_stride(void **state) {
     pm_strides_free(strides);
 }
 
-/* ---- bundles --------------------------------------------------------------------------------- */
+/* ---- address records ------------------------------------------------------------------------- */
 
-static void references_of_a_bundle_are_apart_by_constants(void **state) {
+static void references_of_a_address_record_are_apart_by_constants(void **state) {
     (void)state;
-    static const struct pm_bundle_access accesses[] = {
+    static const struct pm_record_access accesses[] = {
         {0, 2, 1}, {16, 3, 1}, {0, 4, 2}, {0x1234560, 5, 0}};
-    struct pm_bundle bundles[2] = {
+    struct pm_address_record address_records[2] = {
         {NULL, 0, 0, 0, 0},
         {.accesses = accesses, .n_accesses = 4, .n_addresses = 2, .n_loads = 4}};
     struct pm_strides *strides = pm_strides_new();
     uint64_t words[300];
     int64_t offset;
-    pm_bundles = bundles;
-    pm_n_bundles = 2;
+    pm_address_records = address_records;
+    pm_n_address_records = 2;
     for (uint64_t i = 0; i < 100; i++) {
-        words[3 * i] = PM_RECORD_IS_BUNDLE | 1;
+        words[3 * i] = PM_RECORD_IS_ADDRESSES | 1;
         words[3 * i + 1] = BASE + 24 * i;
         words[3 * i + 2] = BASE + 4096 * (i % 10);
     }
@@ -282,7 +282,7 @@ int main(void) {
         cmocka_unit_test(triangles_have_one_stride_and_many_counts),
         cmocka_unit_test(passes_keep_their_strides_apart),
         cmocka_unit_test(numbers_without_an_order_have_no_stride),
-        cmocka_unit_test(references_of_a_bundle_are_apart_by_constants),
+        cmocka_unit_test(references_of_a_address_record_are_apart_by_constants),
         cmocka_unit_test(windows_do_not_count_what_they_cut),
         cmocka_unit_test(code_that_runs_once_is_met),
         cmocka_unit_test(other_streams_wait_for_the_end_of_a_window),

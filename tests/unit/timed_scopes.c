@@ -175,11 +175,11 @@ static void calls_in_a_loop_are_no_cost_of_its_timer(void **state) {
 }
 
 /* An exception that lands in the outer loop: not an entry of the routine, nor of a loop. */
-static void a_landing_is_no_entry(void **state) {
+static void an_indirect_entry_is_no_entry(void **state) {
     (void)state;
     struct program *p = make();
     double cost;
-    add_edge(p, PM_NONE, B_OUTER, PM_EDGE_LANDING, 500);
+    add_edge(p, PM_NONE, B_OUTER, PM_EDGE_INDIRECT_ENTRY, 500);
     p->profile.n_edges = p->structure->n_edges;
     chosen_with(p, 1e9, &cost);
     assert_true(cost == 10022);
@@ -201,7 +201,7 @@ int main(void) {
         cmocka_unit_test(all_that_ran_is_timed_where_the_budget_allows),
         cmocka_unit_test(what_is_entered_too_often_is_timed_at_its_parent),
         cmocka_unit_test(calls_in_a_loop_are_no_cost_of_its_timer),
-        cmocka_unit_test(a_landing_is_no_entry),
+        cmocka_unit_test(an_indirect_entry_is_no_entry),
         cmocka_unit_test(a_fold_that_never_ends_is_not_followed_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -375,9 +375,9 @@ static void test_truncated_tables(void **state) {
 
 /* ---- exceptions ------------------------------------------------------------------------------ */
 
-/* Landings from the routine's start; types are 32-bit relative ones; sites as ULEB128.  Two sites:
-   16 … 31 lands at 64 and catches type 1, then by the chain filter -1, whose list is type 2; 32 …
-   47 lands nowhere. */
+/* Landing pads from the routine's start; types are 32-bit relative ones; sites as ULEB128.  Two
+   sites: 16 … 31 lands at 64 and catches type 1, then by the chain filter -1, whose list is type 2;
+   32 … 47 lands nowhere. */
 #define GOOD_EXCEPTIONS                                                                            \
     "\xff\x1b\x16\1\x8\x10\x10\x40\3\x20\x10\0\0"                                                  \
     "\x7f\0\1\x7d"                                                                                 \
@@ -407,10 +407,10 @@ static void test_exception_table(void **state) {
     assert_int_equal(table.n_sites, 2);
     assert_int_equal(table.sites[0].address, CODE + 16);
     assert_int_equal(table.sites[0].end, CODE + 32);
-    assert_int_equal(table.sites[0].landing, CODE + 64);
+    assert_int_equal(table.sites[0].landing_pad, CODE + 64);
     assert_int_equal(table.sites[0].action, 3);
     assert_int_equal(table.sites[1].address, CODE + 32);
-    assert_int_equal(table.sites[1].landing, 0);
+    assert_int_equal(table.sites[1].landing_pad, 0);
     assert_int_equal(table.sites[1].action, 0);
     assert_int_equal(table.n_action_bytes, 4);
     assert_int_equal(table.n_types, 2);
@@ -429,8 +429,8 @@ static void test_exception_tables_that_are_refused(void **state) {
         size_t at;
         uint8_t byte;
     } cases[] = {
-        {"landings to be loaded", 0, 0x9b},
-        {"landings relative to data", 0, 0x3b},
+        {"landing_pads to be loaded", 0, 0x9b},
+        {"landing_pads relative to data", 0, 0x3b},
         {"fixed types where nothing is fixed", 1, 0x00},
         {"types relative to text", 1, 0x2b},
         {"types behind the section", 2, 0x7f},

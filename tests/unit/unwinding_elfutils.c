@@ -118,7 +118,7 @@ static void compare_with_elfutils(const char *path) {
     assert_non_null(old_cfi);
     assert_non_null(new_cfi);
     struct pm_unwind_rows rows = {0};
-    size_t n_moved = 0, n_landings = 0;
+    size_t n_moved = 0, n_landing_pads = 0;
     for (size_t i = 0; i < moved.n_places; i++) {
         const struct pm_moved_place *place = &moved.places[i];
         uint32_t f = place->old ? pm_unwind_fde_at(moved.old, place->old) : PM_NONE;
@@ -136,12 +136,12 @@ static void compare_with_elfutils(const char *path) {
             fail_msg("%s: elfutils has other rules for what moved from 0x%llx", path,
                      (unsigned long long)place->old);
         n_moved++;
-        n_landings += moved.old->fdes[f].lsda != 0;
+        n_landing_pads += moved.old->fdes[f].lsda != 0;
     }
     print_message("%s: %zu places with rules, %zu of them with exception tables\n", path, n_moved,
-                  n_landings);
+                  n_landing_pads);
     assert_true(n_moved > 100);
-    assert_true(n_landings > 0 || !strstr(path, "libstdc++"));
+    assert_true(n_landing_pads > 0 || !strstr(path, "libstdc++"));
     pm_unwind_rows_release(&rows);
     dwarf_cfi_end(old_cfi);
     dwarf_cfi_end(new_cfi);

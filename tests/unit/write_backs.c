@@ -15,10 +15,10 @@
 #include "tests/unit/rounds.h"
 #include "runtime/modules.h"
 
-/* There is no module here (runtime/modules.c), nor a bundle. */
+/* There is no module here (runtime/modules.c), nor an address record. */
 struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups;
+struct pm_address_record *pm_address_records;
+uint32_t pm_n_address_records, pm_n_groups;
 
 enum { BATCH = 200, LEAST_CAPACITY = 512, SHIFT = 6, N_GROUPS = 3 };
 enum { LOAD = 1, STORE = 2, BOTH = 3 };

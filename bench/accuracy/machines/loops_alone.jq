@@ -31,7 +31,7 @@ def page(cpu; runs): parts as $parts | (runs | spreads) as $spreads | ($spreads 
     | "# Loops run alone",
       "",
       "Written by `make validate` (`bench/accuracy/machines/loops_alone.sh`) on \(cpu). `pmodel loops --time` runs each innermost loop of a program by itself",
-      "(`machines/probe/loops/README.md` says how): how many it could run, and why not the others. *Distinct*: with code of their own; of several",
+      "(`machines/probe/loop_runner/README.md` says how): how many it could run, and why not the others. *Distinct*: with code of their own; of several",
       "loops with the same code one is run. *Wide*: the 80% interval is wider than a tenth of the figure.",
       "",
       table(["", "innermost loops", "run", "distinct", "wide"];

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A part of `make validate`: how many innermost loops of the example applications, OpenBLAS, FFTW and GSL the loop
-# runner (machines/probe/loops/) can run alone, and why it cannot run the others; and how far three runs of the
+# runner (machines/probe/loop_runner/) can run alone, and why it cannot run the others; and how far three runs of the
 # applications' loops differ.
 #
 # Which files: bench/lib/alone_files.bash.  Libraries that are not installed are asked for by apt-get.

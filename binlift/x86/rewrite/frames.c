@@ -1,8 +1,8 @@
 /* Which old instruction's frame each place of the new code has: what is added in front of an
    instruction has that of the instruction, what is added on an edge that of the jump.  Added code
    leaves the stack as it is, but for the few instructions of a call that pushes an old return
-   address.  From these marks the new unwinding tables are written (unwinding/write.c), and from
-   the returns of moved calls the runtime's way back to old addresses. */
+   address.  From these marks the new unwinding tables are written (unwinding/write_eh_frame.c), and
+   from the returns of moved calls the runtime's way back to old addresses. */
 #include <stdlib.h>
 
 #include "binlift/x86/rewrite/private.h"
@@ -26,7 +26,7 @@ static int by_old(const void *left, const void *right) {
 }
 
 /* Where exceptions come to, by the old tables. */
-static void list_landings(struct pm_rewrite *rewrite) {
+static void list_landing_pads(struct pm_rewrite *rewrite) {
     const struct pm_unwinding *unwinding = rewrite->plan->unwinding;
     struct pm_exception_table table = {0};
     for (size_t f = 0; f < unwinding->n_fdes; f++) {
@@ -35,12 +35,13 @@ static void list_landings(struct pm_rewrite *rewrite) {
             !pm_read_exception_table(&rewrite->lifted->image, fde, &table))
             continue;
         for (size_t i = 0; i < table.n_sites; i++)
-            if (table.sites[i].landing)
-                *PM_PUSH(rewrite->made, landings) = (struct pm_moved_place){
-                    pm_x86_new_address(rewrite, table.sites[i].landing), table.sites[i].landing};
+            if (table.sites[i].landing_pad)
+                *PM_PUSH(rewrite->made, landing_pads) =
+                    (struct pm_moved_place){pm_x86_new_address(rewrite, table.sites[i].landing_pad),
+                                            table.sites[i].landing_pad};
     }
     pm_exception_table_release(&table);
-    PM_SORT(rewrite->made->landings, rewrite->made->n_landings, by_old);
+    PM_SORT(rewrite->made->landing_pads, rewrite->made->n_landing_pads, by_old);
 }
 
 void pm_x86_list_frames(struct pm_rewrite *rewrite) {
@@ -57,5 +58,5 @@ void pm_x86_list_frames(struct pm_rewrite *rewrite) {
     for (size_t i = 0; i < rewrite->n_returns; i++)
         *PM_PUSH(made, returns) = (struct pm_moved_place){
             pm_code_place_address(code, rewrite->returns[i].place), rewrite->returns[i].old};
-    list_landings(rewrite);
+    list_landing_pads(rewrite);
 }

@@ -35,12 +35,12 @@ struct pm_segment {
     bool saves_flags;    /* flags are live at the check */
 };
 
-/* What is stored for a reference, and at which byte of its segment's records (bundles.c); −1: not
-   stored. */
+/* What is stored for a reference, and at which byte of its segment's records
+   (plan_address_records.c); −1: not stored. */
 struct pm_record_place {
-    uint32_t bundle;   /* whose record begins with it; PM_NONE: the record is the reference's own */
-    int32_t header_at; /* the record's first word */
-    int32_t address_at; /* the address */
+    uint32_t address_record; /* which begins with it; PM_NONE: the record is the reference's own */
+    int32_t header_at;       /* the record's first word */
+    int32_t address_at;      /* the address */
 };
 
 enum pm_call_form {
@@ -205,8 +205,9 @@ void pm_x86_put_loop_branch(struct pm_code *code, const uint8_t *bytes, unsigned
 /* record_segments.c: segments of BLOCK; the caller frees. */
 struct pm_segment *pm_x86_plan_segments(struct pm_rewrite *rewrite, uint32_t block,
                                         uint32_t *n_segments);
-/* bundles.c: what the records of SEGMENT look like: record_places, bundles, n_bytes. */
-void pm_x86_plan_bundles(struct pm_rewrite *rewrite, struct pm_segment *segment);
+/* plan_address_records.c: what the records of SEGMENT look like: record_places, address records,
+   n_bytes. */
+void pm_x86_plan_address_records(struct pm_rewrite *rewrite, struct pm_segment *segment);
 
 /* record_code.c: before the first instruction of SEGMENT, before each, and before the last. */
 void pm_x86_put_segment_start(struct pm_rewrite *rewrite, const struct pm_segment *segment,

@@ -1,9 +1,9 @@
 /* The code that appends memory records, before the instruction that accesses memory, because it may
    overwrite its own base register.
 
-   In a segment the pointer register holds next; records go to fixed offsets from it (bundles.c).
-   What addresses they need is computed into a register that is dead there, or into one that is
-   spilled around it. */
+   In a segment the pointer register holds next; records go to fixed offsets from it
+   (plan_address_records.c). What addresses they need is computed into a register that is dead
+   there, or into one that is spilled around it. */
 #include "binlift/x86/rewrite/encode.h"
 #include "binlift/x86/rewrite/private.h"
 
@@ -173,11 +173,13 @@ static void put_record(struct pm_rewrite *rewrite, const struct pm_segment *segm
     const struct pm_reference *reference = &rewrite->lifted->structure->references[r];
     const struct pm_memory_operand *memory = &rewrite->lifted->insns[k].memory[reference->operand];
     const struct pm_record_place *place = &rewrite->record_places[r];
-    uint32_t first = rewrite->plan->options->first_reference; /* of bundles too */
+    uint32_t first = rewrite->plan->options->first_reference; /* of address records too */
     if (place->header_at >= 0)
         pm_put_store_immediate(
             code,
-            (int32_t)(first + (place->bundle == PM_NONE ? r : PM_RECORD_IS_BUNDLE + place->bundle)),
+            (int32_t)(first + (place->address_record == PM_NONE
+                                   ? r
+                                   : PM_RECORD_IS_ADDRESSES + place->address_record)),
             segment->pointer, place->header_at);
     if (place->address_at < 0)
         return;

@@ -139,7 +139,7 @@ struct pm_segment *pm_x86_plan_segments(struct pm_rewrite *rewrite, uint32_t blo
         }
     }
     for (uint32_t s = 0; s < n; s++) {
-        pm_x86_plan_bundles(rewrite, &segments[s]);
+        pm_x86_plan_address_records(rewrite, &segments[s]);
         choose_address(rewrite, &segments[s]);
     }
     *n_segments = n;

@@ -61,12 +61,12 @@ static void add_blocks(struct pm_rewrite *rewrite) {
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_structure *structure = lifted->structure;
     for (uint32_t b = 0; b < structure->n_blocks; b++)
-        if (rewrite->plan->block_moves[b] && lifted->block_codes[b].landing)
+        if (rewrite->plan->block_moves[b] && lifted->block_codes[b].indirect_entry)
             add(rewrite, structure->blocks[b].address);
     for (uint32_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
         bool enters = edge->kind == PM_EDGE_ENTRY || edge->kind == PM_EDGE_TABLE ||
-                      edge->kind == PM_EDGE_LANDING;
+                      edge->kind == PM_EDGE_INDIRECT_ENTRY;
         bool call_returns = edge->kind == PM_EDGE_FALLTHROUGH &&
                             pm_is_call(pm_last_insn(lifted, edge->from)->control) &&
                             !call_moves(rewrite, last_insn_of(lifted, edge->from));

@@ -26,7 +26,7 @@ struct pm_form_code {
     const char *prelude[PM_MOST_PRELUDE]; /* NULL: none */
 };
 
-/* ---- parse.c --------------------------------------------------------------------------------- */
+/* ---- parse_forms.c --------------------------------------------------------------------------- */
 
 /* The instruction that TEXT says, with memory operands of MEMORY_BYTES where it does not say their
    size; false: it is none, or no encoding is known. */

@@ -13,12 +13,12 @@ struct pm_estimate pm_loop_cycles(struct pm_clock *clock, struct pm_probe_loop *
 
 void pm_measure_latencies(struct pm_clock *clock, struct pm_instruction_costs *costs);
 
-/* ---- units.c --------------------------------------------------------------------------------- */
+/* ---- probe_units.c --------------------------------------------------------------------------- */
 
 void pm_measure_units(struct pm_clock *clock, const struct pm_probe_effort *effort,
                       struct pm_instruction_costs *costs);
 
-/* ---- window.c, branches.c, forwarding.c ------------------------------------------------------ */
+/* ---- probe_window.c, probe_branches.c, forwarding.c ------------------------------------------ */
 
 struct pm_estimate pm_measure_window(struct pm_clock *clock);
 struct pm_estimate pm_measure_scheduler(struct pm_clock *clock);

@@ -4,7 +4,7 @@
    as many as it has ways hit, one more, and the set misses.  If that one is moved by a line, it
    lies in the next set, and all hit again: no prefetcher can make that look otherwise.  Of a cache
    that is indexed by physical addresses the set is known only within huge pages; without these,
-   lines that conflict are searched for (conflicts.c). */
+   lines that conflict are searched for (probe_conflicts.c). */
 #include <math.h>
 #include <stdlib.h>
 

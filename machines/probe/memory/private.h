@@ -1,5 +1,5 @@
-/* What the files of memory/ share.  Order: tlbs.c, caches.c (sizes and latencies from a
-   curve), geometry.c (lines and ways), parallel.c (misses in flight, bandwidths), prefetch.c,
+/* What the files of memory/ share.  Order: tlbs.c, probe_caches.c (sizes and latencies from a
+   curve), geometry.c (lines and ways), probe_parallel.c (misses in flight, bandwidths), prefetch.c,
    curves.c. */
 #ifndef PM_PROBE_MEMORY_PRIVATE_H
 #define PM_PROBE_MEMORY_PRIVATE_H
@@ -35,7 +35,7 @@ struct pm_estimate pm_chase_pages(const struct pm_memory_bench *bench, uint64_t 
 /* The pages in which TLBs are in the way least. */
 enum pm_probe_pages pm_largest_pages(const struct pm_memory_bench *bench);
 
-/* ---- conflicts.c ----------------------------------------------------------------------------- */
+/* ---- probe_conflicts.c ----------------------------------------------------------------------- */
 
 /* Ways of cache LEVEL, whose sets are unknown as they are those of physical addresses. */
 struct pm_estimate pm_ways_by_conflicts(const struct pm_memory_bench *bench,

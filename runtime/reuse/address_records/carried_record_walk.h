@@ -1,6 +1,6 @@
-/* The walk over records of bundles and iterations that finds what carries each reuse
+/* The walk over address records and iterations that finds what carries each reuse
    (reuse/carriers.h).  Included once by each record_walk_*.c, behind record_walk.h, whose functions
-   it uses, and a definition of PM_CARRIED_BUNDLE_WALK, the name of the function made here. */
+   it uses, and a definition of PM_CARRIED_RECORD_WALK, the name of the function made here. */
 #include "runtime/reuse/carriers_touch.h"
 
 typedef uint64_t pm_u64s
@@ -22,7 +22,7 @@ static inline bool any_lane(pm_u64s lanes) {
 static inline void find_keys(const struct pm_carried *carried, const uint64_t *lasts, uint32_t n,
                              uint64_t *keys) {
     enum { MOST_ACTIVATIONS = 8 };
-    for (unsigned from = 0; from < PM_REUSE_FRONT; from += CARRIED_LANES) {
+    for (unsigned from = 0; from < PM_STACK_TOP; from += CARRIED_LANES) {
         if (from >= n) {
             *(pm_u64s *)(keys + from) = (pm_u64s){0};
             continue;
@@ -62,10 +62,10 @@ static inline void count_executions(struct pm_carried *carried,
 
 /* The first touches of an execution. */
 struct first_touches {
-    uint64_t lasts[PM_REUSE_FRONT] __attribute__((aligned(64)));
-    uint64_t keys[PM_REUSE_FRONT] __attribute__((aligned(64)));
-    uint64_t far[PM_REUSE_FRONT]; /* distances of those in FAR_ONES */
-    uint8_t distance[PM_REUSE_FRONT];
+    uint64_t lasts[PM_STACK_TOP] __attribute__((aligned(64)));
+    uint64_t keys[PM_STACK_TOP] __attribute__((aligned(64)));
+    uint64_t far[PM_STACK_TOP]; /* distances of those in FAR_ONES */
+    uint8_t distance[PM_STACK_TOP];
     uint32_t far_ones;
 };
 
@@ -124,7 +124,7 @@ static inline bool is_of(const struct pm_carrying *carrying, const struct first_
 /* Counts them where such ones were counted before. */
 static inline void count_together(struct pm_carried *carried,
                                   const struct pm_touch_sequence *sequence,
-                                  struct pm_front_transition *transition,
+                                  struct pm_top_transition *transition,
                                   const struct first_touches *touches) {
     struct pm_carrying *carrying;
     for (unsigned i = 0; i < PM_TRIED_CARRIERS && (carrying = transition->carryings[i]); i++) {
@@ -152,13 +152,13 @@ static inline void count_together(struct pm_carried *carried,
 
 /* ---- executions ------------------------------------------------------------------------------ */
 
-/* Far touches, of which the i-th pushes what is at EVICTED[i] out of the front. */
+/* Far touches, of which the i-th pushes what is at EVICTED[i] out of the stack top. */
 static inline void touch_carried_far(struct pm_carried *carried, struct first_touches *touches,
                                      const uint64_t *blocks, const uint8_t *evicted) {
     struct pm_reuse *reuse = carried->reuse;
     for (uint32_t far = touches->far_ones; far; far &= far - 1, evicted++) {
         unsigned m = (unsigned)__builtin_ctz(far);
-        uint64_t out = reuse->front[*evicted];
+        uint64_t out = reuse->stack_top[*evicted];
         touches->far[m] = pm_reuse_touch_far(reuse, blocks[m], out, pm_any_toucher);
         uint64_t *last = out == PM_NO_BLOCK ? NULL : pm_carried_last(carried, out);
         if (PM_LIKELY(last))
@@ -180,8 +180,8 @@ static inline void find_absent(struct pm_carried *carried, struct first_touches 
     }
 }
 
-/* The words of the blocks in ALL that TRANSITION has in the front; 0 for others. */
-static inline void take_words(const uint64_t *from, const struct pm_front_transition *transition,
+/* The words of the blocks in ALL that TRANSITION has in the stack top; 0 for others. */
+static inline void take_words(const uint64_t *from, const struct pm_top_transition *transition,
                               uint32_t all, uint64_t *words) {
     const uint32_t present = transition->present & all;
 #ifdef __AVX512F__ /* what is stored word by word cannot be forwarded to the vectors that follow   \
@@ -193,24 +193,24 @@ static inline void take_words(const uint64_t *from, const struct pm_front_transi
                        _mm512_maskz_mov_epi64((__mmask8)(present >> 8),
                                               take(row, lanes_of_bytes(transition->place + 8))));
 #else
-    for (unsigned m = 0; m < PM_REUSE_FRONT; m++)
+    for (unsigned m = 0; m < PM_STACK_TOP; m++)
         words[m] = present >> m & 1 ? from[transition->place[m]] : 0;
 #endif
 }
 
 static inline void words_after(const struct pm_carried *carried,
                                const struct pm_touch_sequence *sequence, uint64_t *words) {
-    for (unsigned m = 0; m < PM_REUSE_FRONT; m++)
+    for (unsigned m = 0; m < PM_STACK_TOP; m++)
         words[m] = carried->now | sequence->carried->scopes[m];
 }
 
 /* An execution to which TRANSITION applies; KNOWN: it is one that is remembered. */
 static inline void execute_carried(struct pm_carried *carried, struct pm_touch_sequence *sequence,
-                                   struct pm_front_transition *transition, bool known,
+                                   struct pm_top_transition *transition, bool known,
                                    const uint64_t *blocks) {
     struct pm_reuse *reuse = carried->reuse;
     struct first_touches touches;
-    uint64_t words[PM_REUSE_FRONT] __attribute__((aligned(64)));
+    uint64_t words[PM_STACK_TOP] __attribute__((aligned(64)));
     const uint32_t all = (2u << (sequence->n_blocks - 1)) - 1;
     take_words(carried->lasts, transition, all, touches.lasts);
     find_absent(carried, &touches, blocks, all & ~transition->present);
@@ -224,11 +224,12 @@ static inline void execute_carried(struct pm_carried *carried, struct pm_touch_s
     else
         count_one_by_one(carried, sequence, &touches);
     words_after(carried, sequence, words);
-    struct front front = front_load(reuse->front), lasts = front_load(carried->lasts);
-    front_permute(&front, transition, blocks);
-    front_permute(&lasts, transition, words);
-    front_store(&front, reuse->front);
-    front_store(&lasts, carried->lasts);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top),
+                     lasts = stack_top_load(carried->lasts);
+    stack_top_permute(&stack_top, transition, blocks);
+    stack_top_permute(&lasts, transition, words);
+    stack_top_store(&stack_top, reuse->stack_top);
+    stack_top_store(&lasts, carried->lasts);
 }
 
 /* Executions whose transitions are not remembered: their blocks are near. */
@@ -236,7 +237,7 @@ static inline void execute_near(struct pm_carried *carried, struct pm_touch_sequ
                                 const struct places *places, const uint64_t *blocks) {
     struct pm_reuse *reuse = carried->reuse;
     struct first_touches touches;
-    uint64_t words[PM_REUSE_FRONT] __attribute__((aligned(64)));
+    uint64_t words[PM_STACK_TOP] __attribute__((aligned(64)));
     touches.far_ones = places->absent;
     find_absent(carried, &touches, blocks, places->absent);
     for (uint32_t m = 0, earlier = 0; m < sequence->n_blocks; m++) {
@@ -250,18 +251,19 @@ static inline void execute_near(struct pm_carried *carried, struct pm_touch_sequ
     touch_carried_far(carried, &touches, blocks, from_the_end);
     count_one_by_one(carried, sequence, &touches);
     words_after(carried, sequence, words);
-    struct front front = front_load(reuse->front), lasts = front_load(carried->lasts);
-    front_rebuild(&front, sequence, blocks, places->all);
-    front_rebuild(&lasts, sequence, words, places->all);
-    front_store(&front, reuse->front);
-    front_store(&lasts, carried->lasts);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top),
+                     lasts = stack_top_load(carried->lasts);
+    stack_top_rebuild(&stack_top, sequence, blocks, places->all);
+    stack_top_rebuild(&lasts, sequence, words, places->all);
+    stack_top_store(&stack_top, reuse->stack_top);
+    stack_top_store(&lasts, carried->lasts);
 }
 
 /* Known or not; false, and nothing done: blocks that should be different are the same. */
-static inline bool execute_any(struct pm_carried *carried, struct pm_bundle_state *state,
+static inline bool execute_any(struct pm_carried *carried, struct pm_record_state *state,
                                struct pm_touch_sequence *sequence, const uint64_t *blocks) {
     struct pm_reuse *reuse = carried->reuse;
-    struct pm_front_transition *transition = find_transition(reuse, state, sequence, blocks);
+    struct pm_top_transition *transition = find_transition(reuse, state, sequence, blocks);
     struct places places;
     if (PM_LIKELY(transition)) {
         execute_carried(carried, sequence, transition, true, blocks);
@@ -270,26 +272,26 @@ static inline bool execute_any(struct pm_carried *carried, struct pm_bundle_stat
     if (!find_places(reuse, sequence, blocks, &places))
         return false;
     if (sequence->confidence >= 0)
-        transition = pm_bundle_learn(carried->bundles, sequence, places.found);
+        transition = pm_record_learn(carried->address_records, sequence, places.found);
     if (transition) {
         note_transition(state, transition);
         execute_carried(carried, sequence, transition, true, blocks);
     } else if (are_near(&places)) {
         execute_near(carried, sequence, &places, blocks);
     } else {
-        struct pm_front_transition once = pm_bundle_transition(sequence, places.found);
+        struct pm_top_transition once = pm_record_transition(sequence, places.found);
         execute_carried(carried, sequence, &once, false, blocks);
     }
     return true;
 }
 
 static __attribute__((noinline)) void carry_one_by_one(struct pm_carried *carried,
-                                                       const struct pm_bundle *bundle,
+                                                       const struct pm_address_record *record,
                                                        const uint64_t *words) {
-    struct pmodel_access accesses[PM_BUNDLE_ACCESSES];
-    for (unsigned i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
-        const struct pm_probe_reference *reference = pm_bundle_reference(access);
+    struct pmodel_access accesses[PM_RECORD_ACCESSES];
+    for (unsigned i = 0; i < record->n_accesses; i++) {
+        const struct pm_record_access *access = &record->accesses[i];
+        const struct pm_probe_reference *reference = pm_record_reference(access);
         accesses[i] = (struct pmodel_access){
             .address = access->offset + (access->address ? words[access->address] : 0),
             .size_bytes = reference->size_bytes,
@@ -299,15 +301,15 @@ static __attribute__((noinline)) void carry_one_by_one(struct pm_carried *carrie
         };
     }
     pm_carried_accesses(carried, carried->reuse->n_groups, carried->group_scopes, accesses,
-                        bundle->n_accesses);
+                        record->n_accesses);
 }
 
-/* The execution at WORDS; false: the front does not begin with its blocks. */
-static inline bool carry_execution(struct pm_carried *carried, struct pm_bundle_state *state,
+/* The execution at WORDS; false: the stack top does not begin with its blocks. */
+static inline bool carry_execution(struct pm_carried *carried, struct pm_record_state *state,
                                    const uint64_t *words) {
-    struct pm_bundle_reuse *bundles = carried->bundles;
-    uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64)));
-    struct pm_touch_sequence *sequence = find_sequence(bundles, state, words);
+    struct pm_record_reuse *address_records = carried->address_records;
+    uint64_t blocks[PM_STACK_TOP] __attribute__((aligned(64)));
+    struct pm_touch_sequence *sequence = find_sequence(address_records, state, words);
     if (sequence && PM_UNLIKELY(!sequence->carried) &&
         !pm_carried_sequence(carried, state, sequence)) {
         carried->failed = true;
@@ -327,7 +329,7 @@ static inline bool carry_execution(struct pm_carried *carried, struct pm_bundle_
             return true;
         }
     }
-    carry_one_by_one(carried, state->bundle, words);
+    carry_one_by_one(carried, state->record, words);
     return false;
 }
 
@@ -340,38 +342,38 @@ static inline void repeat_carried(struct pm_carried *carried,
     carried->repeats = true;
 }
 
-/* After repeats: the words of blocks on top of the front. */
+/* After repeats: the words of blocks at the very top of the stack. */
 static inline void end_repeats(struct pm_carried *carried) {
     if (!carried->repeats)
         return;
     carried->repeats = false;
-    const struct pm_carried_sequence *sequence = carried->bundles->last->last->carried;
-    uint64_t row[PM_REUSE_FRONT] __attribute__((aligned(64)));
-    for (unsigned i = 0; i < PM_REUSE_FRONT; i++)
+    const struct pm_carried_sequence *sequence = carried->address_records->last->last->carried;
+    uint64_t row[PM_STACK_TOP] __attribute__((aligned(64)));
+    for (unsigned i = 0; i < PM_STACK_TOP; i++)
         row[i] = (carried->lasts[i] & sequence->below[i]) | sequence->ordered[i] |
                  (carried->touched & ~sequence->below[i]);
-    struct front lasts = front_load(row);
-    front_store(&lasts, carried->lasts);
+    struct stack_top lasts = stack_top_load(row);
+    stack_top_store(&lasts, carried->lasts);
 }
 
-const uint64_t *PM_CARRIED_BUNDLE_WALK(struct pm_carried *carried, const uint64_t *words,
+const uint64_t *PM_CARRIED_RECORD_WALK(struct pm_carried *carried, const uint64_t *words,
                                        const uint64_t *end,
                                        const struct pm_carried_iteration *iteration) {
-    struct pm_bundle_reuse *bundles = carried->bundles;
-    struct pm_bundle_state *state;
+    struct pm_record_reuse *address_records = carried->address_records;
+    struct pm_record_state *state;
     while (words < end && PM_LIKELY(!carried->failed && !carried->reuse->failed)) {
         if (*words == iteration->record && words[1] <= iteration->stack) {
             pm_carried_take_event(carried, PM_CARRIED_ITERATE, iteration->scope);
             words += 2;
             continue;
         }
-        if (!(state = state_of(bundles, words)))
+        if (!(state = state_of(address_records, words)))
             break;
-        if (state == bundles->last && words_outside(words, state) == 0) {
+        if (state == address_records->last && words_outside(words, state) == 0) {
             repeat_carried(carried, state->last->carried);
         } else {
             end_repeats(carried);
-            bundles->last = carry_execution(carried, state, words) ? state : NULL;
+            address_records->last = carry_execution(carried, state, words) ? state : NULL;
         }
         words += state->n_words;
     }

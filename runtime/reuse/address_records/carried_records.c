@@ -20,7 +20,7 @@ static void add_near(struct pm_carried *carried, uint32_t group, uint64_t key, u
     if (number == PM_NO_PATTERN)
         carried->failed = true;
     else
-        carried->histograms[number].front[kind][distance] += n;
+        carried->histograms[number].stack_top[kind][distance] += n;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ struct flushed {
     const struct pm_carried_count *count;
 };
 
-static void flush_touch(void *context, const struct pm_bundle_touch *touch) {
+static void flush_touch(void *context, const struct pm_record_touch *touch) {
     const struct flushed *flushed = context;
     const struct pm_carried_count *count = flushed->count;
     const unsigned kind = touch->reference->access - 1u;
@@ -52,7 +52,7 @@ static void flush_count(struct pm_carried *carried, const struct pm_carried_sequ
                         struct pm_carried_count *count) {
     struct flushed flushed = {carried, count};
     if (count->n)
-        pm_bundle_each_touch(sequence->bundle, sequence->sequence, carried->reuse->shift,
+        pm_record_each_touch(sequence->address_record, sequence->sequence, carried->reuse->shift,
                              flush_touch, &flushed);
     count->n = 0;
 }
@@ -78,13 +78,13 @@ static void flush_carrying(struct pm_carried *carried, const struct pm_touch_seq
     for (uint32_t m = 0; m < sequence->n_blocks && carrying->n; m++) {
         struct pm_touch_histogram *histogram = &carried->histograms[carrying->histograms[m]];
         const unsigned kind = first_kind(sequence->kind[m]);
-        if (carrying->distance[m] < PM_REUSE_FRONT)
-            histogram->front[kind][carrying->distance[m]] += carrying->n;
+        if (carrying->distance[m] < PM_STACK_TOP)
+            histogram->stack_top[kind][carrying->distance[m]] += carrying->n;
         else if (!pm_bin_cache_flush(&carrying->far[m], histogram, &carried->reuse->arena, kind))
             carried->failed = true;
     }
     if (carrying->far)
-        memset(carrying->far, 0, PM_REUSE_FRONT * sizeof *carrying->far);
+        memset(carrying->far, 0, PM_STACK_TOP * sizeof *carrying->far);
     carrying->n = 0;
 }
 
@@ -92,7 +92,7 @@ static struct pm_carrying *take_carrying(struct pm_carried *carried,
                                          struct pm_carried_sequence *sequence) {
     uint32_t n = sequence->n_carryings, replaced;
     if (n < PM_CARRYINGS) {
-        struct pm_carrying *carrying = pm_bundle_take(carried->bundles, sizeof *carrying);
+        struct pm_carrying *carrying = pm_record_take(carried->address_records, sizeof *carrying);
         if (carrying)
             sequence->carryings[sequence->n_carryings++] = carrying;
         return carrying;
@@ -111,7 +111,8 @@ struct pm_carrying *pm_carried_make(struct pm_carried *carried,
     if (!carrying)
         return NULL;
     if (has_far && !carrying->far) {
-        carrying->far = pm_bundle_take(carried->bundles, PM_REUSE_FRONT * sizeof *carrying->far);
+        carrying->far =
+            pm_record_take(carried->address_records, PM_STACK_TOP * sizeof *carrying->far);
         if (!carrying->far)
             return NULL;
     }
@@ -134,7 +135,7 @@ struct begun {
     struct pm_carried_sequence *sequence;
 };
 
-static void begin_touch(void *context, const struct pm_bundle_touch *touch) {
+static void begin_touch(void *context, const struct pm_record_touch *touch) {
     struct begun *begun = context;
     struct pm_carried_sequence *sequence = begun->sequence;
     sequence->scopes[touch->block] = scope_of(begun->carried, touch->reference);
@@ -142,18 +143,18 @@ static void begin_touch(void *context, const struct pm_bundle_touch *touch) {
 }
 
 struct pm_carried_sequence *pm_carried_sequence(struct pm_carried *carried,
-                                                const struct pm_bundle_state *state,
+                                                const struct pm_record_state *state,
                                                 struct pm_touch_sequence *sequence) {
-    struct pm_carried_sequence *made = pm_bundle_take(carried->bundles, sizeof *made);
+    struct pm_carried_sequence *made = pm_record_take(carried->address_records, sizeof *made);
     struct begun begun = {carried, made};
     if (!made || !pm_carried_make_groups(carried))
         return NULL;
-    made->bundle = state->bundle;
+    made->address_record = state->record;
     made->sequence = sequence;
     made->next = carried->sequences;
     carried->sequences = made;
-    pm_bundle_each_touch(state->bundle, sequence, carried->reuse->shift, begin_touch, &begun);
-    for (uint32_t place = 0; place < PM_REUSE_FRONT; place++) {
+    pm_record_each_touch(state->record, sequence, carried->reuse->shift, begin_touch, &begun);
+    for (uint32_t place = 0; place < PM_STACK_TOP; place++) {
         bool stays = place >= sequence->n_blocks;
         made->below[place] = stays ? UINT64_MAX : 0;
         made->ordered[place] = stays ? 0 : made->scopes[sequence->order[place]];

@@ -1,5 +1,5 @@
-/* Executions of small bundles access by access (record_state.h), with the front in registers from
-   record to record.  Included by walk.h. */
+/* Executions of small address records access by access (record_state.h), with the stack top in
+   registers from record to record.  Included by walk.h. */
 #include "runtime/reuse/address_records/record_state.h"
 #include "runtime/reuse/touch.h"
 
@@ -19,30 +19,30 @@ touch_far_directly(struct pm_reuse *reuse, const struct pm_direct_access *access
         reuse->failed = true;
 }
 
-/* The records from WORDS up to END of bundles that are taken access by access; where the first
-   other one is. */
-static const uint64_t *walk_directly(struct pm_bundle_reuse *bundles, const uint64_t *words,
+/* The records from WORDS up to END of address records that are taken access by access; where the
+   first other one is. */
+static const uint64_t *walk_directly(struct pm_record_reuse *address_records, const uint64_t *words,
                                      const uint64_t *end) {
-    struct pm_reuse *reuse = bundles->reuse;
-    struct front front = front_load(reuse->front);
-    uint64_t newest = reuse->front[0];
+    struct pm_reuse *reuse = address_records->reuse;
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
+    uint64_t newest = reuse->stack_top[0];
     const unsigned shift = reuse->shift;
-    struct pm_bundle_state *state;
-    while (words < end && (state = state_of(bundles, words)) && state->n_direct > 0) {
+    struct pm_record_state *state;
+    while (words < end && (state = state_of(address_records, words)) && state->n_direct > 0) {
         state->n_direct--;
         const struct pm_direct_access *access = state->direct, *behind = access + state->n_accesses;
         for (; access < behind; access++) {
             uint64_t address = access->offset + (access->word ? words[access->word] : 0);
             uint64_t block = address >> shift, last = (address + access->last_byte) >> shift;
-            uint64_t *row = pm_direct_histogram(reuse, access)->front[access->kind];
+            uint64_t *row = pm_direct_histogram(reuse, access)->stack_top[access->kind];
             for (;; block++) {
                 if (block == newest) {
                     row[0]++;
                 } else {
                     uint64_t evicted;
-                    unsigned place = front_touch(&front, block, &evicted);
+                    unsigned place = stack_top_touch(&stack_top, block, &evicted);
                     newest = block;
-                    if (PM_LIKELY(place < PM_REUSE_FRONT))
+                    if (PM_LIKELY(place < PM_STACK_TOP))
                         row[place]++;
                     else
                         touch_far_directly(reuse, access, block, evicted);
@@ -57,21 +57,22 @@ static const uint64_t *walk_directly(struct pm_bundle_reuse *bundles, const uint
         if (PM_UNLIKELY(reuse->failed))
             break;
     }
-    front_store(&front, reuse->front);
+    stack_top_store(&stack_top, reuse->stack_top);
     return words;
 }
 
-/* ---- which way a small bundle takes ---------------------------------------------------------- */
+/* ---- which way a small address record takes -------------------------------------------------- */
 
-static inline void note_repeats(struct pm_bundle_state *state, uint64_t n) {
+static inline void note_repeats(struct pm_record_state *state, uint64_t n) {
     uint64_t lacking = (uint64_t)(PM_DIRECT_CREDIT - state->credit);
     state->credit += (int16_t)(PM_REPEAT_CREDIT * n < lacking ? PM_REPEAT_CREDIT * n : lacking);
 }
 
 /* An execution that was no repeat. */
-static inline void note_single(const struct pm_bundle_reuse *bundles,
-                               struct pm_bundle_state *state) {
-    const struct pm_front_transition *transition = bundles->last ? state->last_transition : NULL;
+static inline void note_single(const struct pm_record_reuse *address_records,
+                               struct pm_record_state *state) {
+    const struct pm_top_transition *transition =
+        address_records->last ? state->last_transition : NULL;
     if (state->n_accesses >= PM_FEW_ACCESSES && transition && !transition->far) {
         note_repeats(state, 1);
         return;

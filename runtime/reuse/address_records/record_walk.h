@@ -1,5 +1,5 @@
-/* The walk over records of bundles (record_state.h).  Included once by each record_walk_*.c,
-   after a front (reuse/touch.h), a definition of PM_BUNDLE_WALK, the name of the function made
+/* The walk over address records (record_state.h).  Included once by each record_walk_*.c,
+   after a stack top (reuse/touch.h), a definition of PM_RECORD_WALK, the name of the function made
    here, and of
      words_outside (words, state)   bit i set: word i is not in its interval
      has_shape (words, state, sequence, shift)
@@ -8,11 +8,11 @@
                                     STATE's intervals become those of the record, of that shape
      sequence_blocks (words, state, sequence, shift, blocks)
                                     the blocks of first touches, in their order
-     transition_applies (front, transition, blocks, n)
-                                    the blocks that should be in the front are at their places
-     front_permute (front, transition, blocks)
-                                    the front behind such an execution
-     front_rebuild (front, sequence, blocks, found)
+     transition_applies (stack_top, transition, blocks, n)
+                                    the blocks that should be in the stack top are at their places
+     stack_top_permute (stack_top, transition, blocks)
+                                    the stack top behind such an execution
+     stack_top_rebuild (stack_top, sequence, blocks, found)
                                     BLOCKS on top, in the order of their last touches, below them
                                     what was there but for the places in FOUND, in its order */
 #include <string.h>
@@ -30,7 +30,7 @@ static inline struct pm_toucher toucher_of(const struct pm_touch_sequence *seque
     return (struct pm_toucher){sequence->group[m], sequence->kind[m]};
 }
 
-/* Counts the first touch of SEQUENCE's M-th block at a distance outside the front. */
+/* Counts the first touch of SEQUENCE's M-th block at a distance outside the stack top. */
 static inline void count_far(struct pm_reuse *reuse, struct pm_touch_sequence *sequence, unsigned m,
                              uint64_t distance) {
     struct pm_bin_cache *cache = &sequence->far[m];
@@ -44,17 +44,18 @@ static inline void count_far(struct pm_reuse *reuse, struct pm_touch_sequence *s
 
 static inline void count_first(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
                                unsigned m, uint64_t distance) {
-    if (distance < PM_REUSE_FRONT)
-        reuse->histograms[sequence->group[m]].front[sequence->kind[m]][distance]++;
+    if (distance < PM_STACK_TOP)
+        reuse->histograms[sequence->group[m]].stack_top[sequence->kind[m]][distance]++;
     else
         count_far(reuse, sequence, m, distance);
 }
 
-static __attribute__((noinline)) void
-touch_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const uint64_t *words) {
-    struct front front = front_load(reuse->front);
-    for (unsigned i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+static __attribute__((noinline)) void touch_one_by_one(struct pm_reuse *reuse,
+                                                       const struct pm_address_record *record,
+                                                       const uint64_t *words) {
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
+    for (unsigned i = 0; i < record->n_accesses; i++) {
+        const struct pm_record_access *access = &record->accesses[i];
         const struct pm_probe_reference *reference = &pm_references[access->reference];
         uint64_t address = access->offset + (access->address ? words[access->address] : 0);
         uint64_t first = address >> reuse->shift;
@@ -63,11 +64,11 @@ touch_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const u
         for (uint64_t block = first; block <= last; block++) {
             if (block != first && reuse->far)
                 pm_reuse_note_continued(reuse, toucher, block);
-            uint64_t distance = pm_reuse_touch(reuse, &front, block, toucher);
+            uint64_t distance = pm_reuse_touch(reuse, &stack_top, block, toucher);
             count_touch(reuse, reference->group, reference->access - 1u, distance);
         }
     }
-    front_store(&front, reuse->front);
+    stack_top_store(&stack_top, reuse->stack_top);
 }
 
 /* Are two of the blocks whose bit in ABSENT is set the same? */
@@ -97,7 +98,7 @@ static __attribute__((noinline)) bool note_begun(struct pm_reuse *reuse,
     return any;
 }
 
-/* Far touches of the blocks in FAR, of which the i-th pushes EVICTED[i] out of the front.  All
+/* Far touches of the blocks in FAR, of which the i-th pushes EVICTED[i] out of the stack top.  All
    slots are found before the first is used, so that the CPU need not wait for one after the other.
    Bounded memory may give back pages of slots in between. */
 static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
@@ -105,7 +106,7 @@ static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
                                                     const uint64_t *blocks, uint32_t far,
                                                     const uint8_t *evicted) {
     const bool is_bounded = reuse->options.max_blocks != 0;
-    uint64_t slots[PM_REUSE_FRONT];
+    uint64_t slots[PM_STACK_TOP];
     unsigned n = 0;
     for (uint32_t rest = far; rest; rest &= rest - 1)
         slots[n++] = pm_reuse_slot_number(reuse, blocks[__builtin_ctz(rest)]);
@@ -113,7 +114,7 @@ static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
         unsigned m = (unsigned)__builtin_ctz(far);
         uint64_t slot = is_bounded ? pm_reuse_slot_number(reuse, blocks[m]) : slots[i];
         count_far(reuse, sequence, m,
-                  pm_reuse_touch_slot(reuse, slot, blocks[m], reuse->front[evicted[i]],
+                  pm_reuse_touch_slot(reuse, slot, blocks[m], reuse->stack_top[evicted[i]],
                                       toucher_of(sequence, m)));
     }
 }
@@ -122,41 +123,41 @@ static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
 
 /* An execution to which TRANSITION applies. */
 static inline void execute_transition(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
-                                      struct pm_front_transition *transition,
+                                      struct pm_top_transition *transition,
                                       const uint64_t *blocks) {
     if (transition->far)
         touch_all_far(reuse, sequence, blocks, transition->far, transition->evicted);
-    struct front front = front_load(reuse->front);
-    front_permute(&front, transition, blocks);
-    front_store(&front, reuse->front);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
+    stack_top_permute(&stack_top, transition, blocks);
+    stack_top_store(&stack_top, reuse->stack_top);
     transition->n++;
 }
 
 /* Does TRANSITION apply to an execution of SEQUENCE that touches BLOCKS? */
 static inline bool holds(struct pm_reuse *reuse, const struct pm_touch_sequence *sequence,
-                         const struct pm_front_transition *transition, const uint64_t *blocks) {
-    struct front front = front_load(reuse->front);
-    if (!transition_applies(&front, transition, blocks, sequence->n_blocks))
+                         const struct pm_top_transition *transition, const uint64_t *blocks) {
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
+    if (!transition_applies(&stack_top, transition, blocks, sequence->n_blocks))
         return false;
     uint32_t absent = ~transition->present & ((2u << (sequence->n_blocks - 1)) - 1), found = 0;
     for (uint32_t rest = absent; rest; rest &= rest - 1)
-        found |= front_find(&front, blocks[__builtin_ctz(rest)]);
+        found |= stack_top_find(&stack_top, blocks[__builtin_ctz(rest)]);
     return !found && !(absent & (absent - 1) && any_equal(blocks, absent));
 }
 
-static inline void note_transition(struct pm_bundle_state *state,
-                                   struct pm_front_transition *transition) {
+static inline void note_transition(struct pm_record_state *state,
+                                   struct pm_top_transition *transition) {
     if (state->last_transition)
         state->last_transition->next = transition;
     state->last_transition = transition;
 }
 
-static __attribute__((noinline)) struct pm_front_transition *
-find_other_transition(struct pm_reuse *reuse, struct pm_bundle_state *state,
-                      struct pm_touch_sequence *sequence,
-                      const struct pm_front_transition *expected, const uint64_t *blocks) {
+static __attribute__((noinline)) struct pm_top_transition *
+find_other_transition(struct pm_reuse *reuse, struct pm_record_state *state,
+                      struct pm_touch_sequence *sequence, const struct pm_top_transition *expected,
+                      const uint64_t *blocks) {
     for (uint32_t i = 0; i < sequence->n_transitions && i < PM_TRIED_TRANSITIONS; i++) {
-        struct pm_front_transition *transition = sequence->transitions[i];
+        struct pm_top_transition *transition = sequence->transitions[i];
         if (transition == expected || !holds(reuse, sequence, transition, blocks))
             continue;
         memmove(sequence->transitions + 1, sequence->transitions,
@@ -169,17 +170,17 @@ find_other_transition(struct pm_reuse *reuse, struct pm_bundle_state *state,
 }
 
 /* The known transition that applies to an execution; NULL: none that was tried. */
-static inline struct pm_front_transition *find_transition(struct pm_reuse *reuse,
-                                                          struct pm_bundle_state *state,
-                                                          struct pm_touch_sequence *sequence,
-                                                          const uint64_t *blocks) {
+static inline struct pm_top_transition *find_transition(struct pm_reuse *reuse,
+                                                        struct pm_record_state *state,
+                                                        struct pm_touch_sequence *sequence,
+                                                        const uint64_t *blocks) {
     if (sequence->confidence < 0) {
         if (++sequence->confidence == 0)
             sequence->confidence = PM_CONFIDENT / 4;
         state->last_transition = NULL;
         return NULL;
     }
-    struct pm_front_transition *transition =
+    struct pm_top_transition *transition =
         state->last_transition ? state->last_transition->next : NULL;
     if (transition && transition->sequence != sequence)
         transition = NULL;
@@ -202,9 +203,9 @@ static inline struct pm_front_transition *find_transition(struct pm_reuse *reuse
 
 /* Where the blocks of an execution were. */
 struct places {
-    uint32_t found[PM_REUSE_FRONT]; /* the bit of the m-th block's place in the front, or 0 */
-    uint32_t all;                   /* these together */
-    uint32_t absent;                /* bit m: it was not there */
+    uint32_t found[PM_STACK_TOP]; /* the bit of the m-th block's place in the stack top, or 0 */
+    uint32_t all;                 /* these together */
+    uint32_t absent;              /* bit m: it was not there */
 };
 
 /* False: blocks that should be different are the same. */
@@ -212,9 +213,9 @@ static inline bool find_places(const struct pm_reuse *reuse,
                                const struct pm_touch_sequence *sequence, const uint64_t *blocks,
                                struct places *places) {
     uint32_t all = 0, twice = 0, absent = 0;
-    struct front front = front_load(reuse->front);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
     for (uint32_t m = 0; m < sequence->n_blocks; m++) {
-        uint32_t found = front_find(&front, blocks[m]);
+        uint32_t found = stack_top_find(&stack_top, blocks[m]);
         places->found[m] = found;
         twice |= all & found;
         all |= found;
@@ -225,27 +226,27 @@ static inline bool find_places(const struct pm_reuse *reuse,
     return PM_LIKELY(!twice && !any_equal(blocks, absent));
 }
 
-/* Does none of them fall out of the front before it is touched? */
+/* Does none of them fall out of the stack top before it is touched? */
 static inline bool are_near(const struct places *places) {
-    return places->all >> (PM_REUSE_FRONT - pm_count_bits(places->absent)) == 0;
+    return places->all >> (PM_STACK_TOP - pm_count_bits(places->absent)) == 0;
 }
 
 /* First touches one after the other. */
 static inline void touch_in_turn(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
                                  const uint64_t *blocks) {
-    struct front front = front_load(reuse->front);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
     for (uint32_t m = 0; m < sequence->n_blocks; m++)
         count_first(reuse, sequence, m,
-                    pm_reuse_touch(reuse, &front, blocks[m], toucher_of(sequence, m)));
+                    pm_reuse_touch(reuse, &stack_top, blocks[m], toucher_of(sequence, m)));
     if (!sequence->ends_as_it_begins)
-        front_rebuild(&front, sequence, blocks, (2u << (sequence->n_blocks - 1)) - 1);
-    front_store(&front, reuse->front);
+        stack_top_rebuild(&stack_top, sequence, blocks, (2u << (sequence->n_blocks - 1)) - 1);
+    stack_top_store(&stack_top, reuse->stack_top);
     sequence->n_single++;
 }
 
 /* Which places far touches push out, one after the other, while none is of these blocks. */
-static const uint8_t from_the_end[PM_REUSE_FRONT] = {15, 14, 13, 12, 11, 10, 9, 8,
-                                                     7,  6,  5,  4,  3,  2,  1, 0};
+static const uint8_t from_the_end[PM_STACK_TOP] = {15, 14, 13, 12, 11, 10, 9, 8,
+                                                   7,  6,  5,  4,  3,  2,  1, 0};
 
 /* The distance of the first touch of the M-th block, which was FOUND there, as EARLIER ones were.
  */
@@ -261,14 +262,14 @@ static inline void touch_at_once(struct pm_reuse *reuse, struct pm_touch_sequenc
         if (!places->found[m])
             continue;
         uint32_t distance = distance_of(places->found[m], earlier, m);
-        reuse->histograms[sequence->group[m]].front[sequence->kind[m]][distance]++;
+        reuse->histograms[sequence->group[m]].stack_top[sequence->kind[m]][distance]++;
         earlier |= places->found[m];
     }
     if (places->absent)
         touch_all_far(reuse, sequence, blocks, places->absent, from_the_end);
-    struct front front = front_load(reuse->front);
-    front_rebuild(&front, sequence, blocks, places->all);
-    front_store(&front, reuse->front);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
+    stack_top_rebuild(&stack_top, sequence, blocks, places->all);
+    stack_top_store(&stack_top, reuse->stack_top);
     sequence->n_single++;
 }
 
@@ -280,18 +281,18 @@ static inline bool look_up_few(struct pm_reuse *reuse, struct pm_touch_sequence 
     return true;
 }
 
-/* First touches of an execution whose transition of the front is not known; false, and nothing
+/* First touches of an execution whose transition of the stack top is not known; false, and nothing
    done: blocks that should be different are the same. */
-static __attribute__((noinline)) bool look_up(struct pm_bundle_reuse *bundles,
-                                              struct pm_bundle_state *state,
+static __attribute__((noinline)) bool look_up(struct pm_record_reuse *address_records,
+                                              struct pm_record_state *state,
                                               struct pm_touch_sequence *sequence,
                                               const uint64_t *blocks) {
-    struct pm_reuse *reuse = bundles->reuse;
+    struct pm_reuse *reuse = address_records->reuse;
     struct places places;
     if (!find_places(reuse, sequence, blocks, &places))
         return false;
-    struct pm_front_transition *transition =
-        sequence->confidence < 0 ? NULL : pm_bundle_learn(bundles, sequence, places.found);
+    struct pm_top_transition *transition =
+        sequence->confidence < 0 ? NULL : pm_record_learn(address_records, sequence, places.found);
     if (transition) {
         note_transition(state, transition);
         execute_transition(reuse, sequence, transition, blocks);
@@ -306,46 +307,46 @@ static __attribute__((noinline)) bool look_up(struct pm_bundle_reuse *bundles,
 /* ---- records --------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) struct pm_touch_sequence *
-find_recent_sequence(struct pm_bundle_reuse *bundles, struct pm_bundle_state *state,
+find_recent_sequence(struct pm_record_reuse *address_records, struct pm_record_state *state,
                      const uint64_t *words) {
     for (uint32_t i = 0; i < state->n_recent; i++) {
         struct pm_touch_sequence *sequence = state->recent[i];
-        if (!has_shape(words, state, sequence, bundles->reuse->shift))
+        if (!has_shape(words, state, sequence, address_records->reuse->shift))
             continue;
         for (; i > 0; i--)
             state->recent[i] = state->recent[i - 1];
         return state->recent[0] = sequence;
     }
-    return pm_bundle_find_sequence(bundles, state, words);
+    return pm_record_find_sequence(address_records, state, words);
 }
 
-static inline struct pm_touch_sequence *find_sequence(struct pm_bundle_reuse *bundles,
-                                                      struct pm_bundle_state *state,
+static inline struct pm_touch_sequence *find_sequence(struct pm_record_reuse *address_records,
+                                                      struct pm_record_state *state,
                                                       const uint64_t *words) {
     struct pm_touch_sequence *before = state->last;
-    if (PM_LIKELY(before && has_shape(words, state, before->next, bundles->reuse->shift)))
+    if (PM_LIKELY(before && has_shape(words, state, before->next, address_records->reuse->shift)))
         return state->last = before->next;
-    struct pm_touch_sequence *sequence = find_recent_sequence(bundles, state, words);
+    struct pm_touch_sequence *sequence = find_recent_sequence(address_records, state, words);
     if (before && sequence)
         before->next = sequence;
     return state->last = sequence;
 }
 
-/* The execution at WORDS, of another bundle than the one before or in other intervals.  False: the
-   front does not begin with its blocks. */
-static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_state *state,
+/* The execution at WORDS, of another address record than the one before or in other intervals.
+   False: the stack top does not begin with its blocks. */
+static inline bool execute(struct pm_record_reuse *address_records, struct pm_record_state *state,
                            const uint64_t *words) {
-    struct pm_reuse *reuse = bundles->reuse;
-    uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64)));
-    struct pm_touch_sequence *sequence = find_sequence(bundles, state, words);
+    struct pm_reuse *reuse = address_records->reuse;
+    uint64_t blocks[PM_STACK_TOP] __attribute__((aligned(64)));
+    struct pm_touch_sequence *sequence = find_sequence(address_records, state, words);
     if (PM_LIKELY(sequence && sequence->n_blocks)) {
         sequence_blocks(words, state, sequence, reuse->shift, blocks);
-        struct pm_front_transition *transition = find_transition(reuse, state, sequence, blocks);
+        struct pm_top_transition *transition = find_transition(reuse, state, sequence, blocks);
         if (PM_LIKELY(transition))
             execute_transition(reuse, sequence, transition, blocks);
         if (transition || (sequence->confidence < 0 && sequence->n_blocks <= PM_FEW_BLOCKS
                                ? look_up_few(reuse, sequence, blocks)
-                               : look_up(bundles, state, sequence, blocks))) {
+                               : look_up(address_records, state, sequence, blocks))) {
             state->begins_larger = sequence->n_continued && note_begun(reuse, sequence, blocks, 1);
             if (sequence->confidence < 0) /* it will hardly repeat either */
                 return false;
@@ -353,52 +354,53 @@ static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
             return true;
         }
     }
-    touch_one_by_one(reuse, state->bundle, words);
+    touch_one_by_one(reuse, state->record, words);
     return false;
 }
 
-/* The first words of a record of a known bundle: its state; NULL. */
-static inline struct pm_bundle_state *state_of(struct pm_bundle_reuse *bundles,
+/* The first words of a record of a known address record: its state; NULL. */
+static inline struct pm_record_state *state_of(struct pm_record_reuse *address_records,
                                                const uint64_t *words) {
-    if ((*words & (PM_RECORD_IS_BUNDLE | PM_RECORD_IS_EVENT)) != PM_RECORD_IS_BUNDLE)
+    if ((*words & (PM_RECORD_IS_ADDRESSES | PM_RECORD_IS_EVENT)) != PM_RECORD_IS_ADDRESSES)
         return NULL;
-    uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
-    struct pm_bundle_state *state = number < PM_MAX_BUNDLES ? bundles->states[number] : NULL;
-    return PM_LIKELY(state != NULL) ? state : pm_bundle_state(bundles, number);
+    uint64_t number = *words ^ PM_RECORD_IS_ADDRESSES;
+    struct pm_record_state *state =
+        number < PM_MAX_ADDRESS_RECORDS ? address_records->states[number] : NULL;
+    return PM_LIKELY(state != NULL) ? state : pm_record_state(address_records, number);
 }
 
 #include "runtime/reuse/address_records/direct.h"
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *words,
+const uint64_t *PM_RECORD_WALK(struct pm_record_reuse *address_records, const uint64_t *words,
                                const uint64_t *end) {
-    struct pm_reuse *reuse = bundles->reuse;
-    struct pm_bundle_state *state;
-    while (words < end && PM_LIKELY(!reuse->failed) && (state = state_of(bundles, words))) {
+    struct pm_reuse *reuse = address_records->reuse;
+    struct pm_record_state *state;
+    while (words < end && PM_LIKELY(!reuse->failed) && (state = state_of(address_records, words))) {
         if (state->n_direct > 0) {
-            words = walk_directly(bundles, words, end);
-            bundles->last = NULL;
+            words = walk_directly(address_records, words, end);
+            address_records->last = NULL;
             continue;
         }
         const uint32_t n_words = state->n_words;
         const uint64_t *from = words;
-        if (state == bundles->last)
+        if (state == address_records->last)
             while (words < end && words_outside(words, state) == 0)
                 words += n_words;
         if (words != from) {
             const uint64_t n = (uint64_t)(words - from) / n_words;
             state->last->n_repeats += n;
             if (PM_UNLIKELY(state->begins_larger)) {
-                uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64)));
+                uint64_t blocks[PM_STACK_TOP] __attribute__((aligned(64)));
                 sequence_blocks(from, state, state->last, reuse->shift, blocks);
                 note_begun(reuse, state->last, blocks, n);
             }
             note_repeats(state, n);
         } else {
-            bundles->last = execute(bundles, state, words) ? state : NULL;
+            address_records->last = execute(address_records, state, words) ? state : NULL;
             words += n_words;
-            note_single(bundles, state);
+            note_single(address_records, state);
         }
     }
     return reuse->failed ? end : words;

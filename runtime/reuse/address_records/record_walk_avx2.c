@@ -1,5 +1,5 @@
-/* The walk over records of bundles for AVX2. */
-#include "runtime/reuse/front_avx2.h"
+/* The walk over address records for AVX2. */
+#include "runtime/reuse/stack_top_avx2.h"
 
 #include "runtime/reuse/address_records/record_rows.h"
 
@@ -15,7 +15,7 @@ static inline __m256i lanes_at(const uint64_t *words) {
     return _mm256_loadu_si256((const __m256i *)(const void *)words);
 }
 
-static inline uint32_t words_outside(const uint64_t *words, const struct pm_bundle_state *state) {
+static inline uint32_t words_outside(const uint64_t *words, const struct pm_record_state *state) {
     uint32_t outside = 0;
     for (unsigned i = 0; i < state->n_words; i += 4)
         outside |= not_below(_mm256_sub_epi64(lanes_at(words + i), lanes_at(state->low + i)),
@@ -24,8 +24,8 @@ static inline uint32_t words_outside(const uint64_t *words, const struct pm_bund
     return outside & state->words;
 }
 
-#define PM_BUNDLE_WALK pm_bundle_walk_avx2
+#define PM_RECORD_WALK pm_record_walk_avx2
 #include "runtime/reuse/address_records/record_walk.h"
 
-#define PM_CARRIED_BUNDLE_WALK pm_carried_bundle_walk_avx2
+#define PM_CARRIED_RECORD_WALK pm_carried_record_walk_avx2
 #include "runtime/reuse/address_records/carried_record_walk.h"

@@ -1,4 +1,4 @@
-/* What the executions of a bundle may touch, as tables; see sampled.h. */
+/* What the executions of an address record may touch, as tables; see sampled.h. */
 #include "runtime/reuse/address_records/sampled_records.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ struct places {
     uint64_t first, step, last;
 };
 
-static struct places places_of(const struct pm_sampled_bundle *state, uint32_t word,
+static struct places places_of(const struct pm_sampled_record *state, uint32_t word,
                                unsigned shift) {
     uint64_t step = state->align_mask[word] + 1ull, block = 1ull << shift;
     if (step > block)
@@ -40,7 +40,7 @@ static bool may_straddle(const struct places *places, uint32_t first, uint32_t r
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool add_candidate(struct pm_sampled_bundle *state, uint32_t word, int64_t block,
+static bool add_candidate(struct pm_sampled_record *state, uint32_t word, int64_t block,
                           unsigned access) {
     uint32_t i = 0;
     while (i < state->n_candidates &&
@@ -58,7 +58,7 @@ static bool add_candidate(struct pm_sampled_bundle *state, uint32_t word, int64_
     return true;
 }
 
-static void add_straddle(struct pm_sampled_bundle *state, uint32_t word, uint32_t first,
+static void add_straddle(struct pm_sampled_record *state, uint32_t word, uint32_t first,
                          uint32_t length, unsigned access) {
     uint32_t i = 0;
     while (i < state->n_straddles &&
@@ -76,9 +76,9 @@ static void add_straddle(struct pm_sampled_bundle *state, uint32_t word, uint32_
 }
 
 /* False: too many candidates. */
-static bool add_access(struct pm_sampled_bundle *state, unsigned number, unsigned shift) {
-    const struct pm_bundle_access *access = &state->bundle->accesses[number];
-    const struct pm_probe_reference *reference = pm_bundle_reference(access);
+static bool add_access(struct pm_sampled_record *state, unsigned number, unsigned shift) {
+    const struct pm_record_access *access = &state->record->accesses[number];
+    const struct pm_probe_reference *reference = pm_record_reference(access);
     struct places places = places_of(state, access->address, shift);
     uint32_t rest = rest_of(reference, shift);
     uint32_t first = first_straddling(access->offset, rest, shift);
@@ -101,7 +101,7 @@ static bool touches_sampled(const struct pm_reuse *reuse, uint64_t address, uint
 }
 
 /* Whole vectors: what is added says the same again, and counts nothing. */
-static void fill_up(struct pm_sampled_bundle *state) {
+static void fill_up(struct pm_sampled_record *state) {
     for (; state->n_candidates % PM_SAMPLED_LANES; state->n_candidates++) {
         state->candidate_word[state->n_candidates] = state->candidate_word[0];
         state->candidate_block[state->n_candidates] = state->candidate_block[0];
@@ -114,21 +114,21 @@ static void fill_up(struct pm_sampled_bundle *state) {
     }
 }
 
-static void make_tables(const struct pm_reuse *reuse, struct pm_sampled_bundle *state) {
-    const struct pm_bundle *bundle = state->bundle;
+static void make_tables(const struct pm_reuse *reuse, struct pm_sampled_record *state) {
+    const struct pm_address_record *record = state->record;
     bool few = true;
     state->n_candidates = state->n_straddles = 0;
     state->always = 0;
-    for (unsigned i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
+    for (unsigned i = 0; i < record->n_accesses; i++) {
+        const struct pm_record_access *access = &record->accesses[i];
         if (access->address)
             few &= add_access(state, i, reuse->shift);
-        else if (touches_sampled(reuse, access->offset, pm_bundle_reference(access)->size_bytes))
+        else if (touches_sampled(reuse, access->offset, pm_record_reference(access)->size_bytes))
             state->always |= 1ull << i;
     }
     if (!few) {
         state->n_candidates = 0;
-        state->always = ~0ull >> (64 - bundle->n_accesses);
+        state->always = ~0ull >> (64 - record->n_accesses);
     }
     fill_up(state);
 }
@@ -136,40 +136,40 @@ static void make_tables(const struct pm_reuse *reuse, struct pm_sampled_bundle *
 /* ---- states ---------------------------------------------------------------------------------- */
 
 /* The bits of an address that are of use: those below the size of the largest access. */
-static uint64_t widest_mask(const struct pm_sampled_bundle *state, uint32_t word) {
+static uint64_t widest_mask(const struct pm_sampled_record *state, uint32_t word) {
     uint64_t mask = 0;
-    for (unsigned i = 0; i < state->bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &state->bundle->accesses[i];
-        uint32_t size = pm_bundle_reference(access)->size_bytes;
+    for (unsigned i = 0; i < state->record->n_accesses; i++) {
+        const struct pm_record_access *access = &state->record->accesses[i];
+        uint32_t size = pm_record_reference(access)->size_bytes;
         while (access->address == word && mask + 1 < size && mask < PM_LARGEST_ALIGNMENT - 1)
             mask = 2 * mask + 1;
     }
     return mask;
 }
 
-struct pm_sampled_bundle *pm_sampled_bundle(struct pm_bundle_reuse *bundles,
+struct pm_sampled_record *pm_sampled_record(struct pm_record_reuse *address_records,
                                             const uint64_t *words) {
-    uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
-    if (!pm_bundle_is_known(number) || !pm_bundles[number].accesses)
+    uint64_t number = *words ^ PM_RECORD_IS_ADDRESSES;
+    if (!pm_record_is_known(number) || !pm_address_records[number].accesses)
         return NULL;
-    struct pm_sampled_bundle *state = pm_bundle_take(bundles, sizeof *state);
-    if (!pm_reuse_make_histograms(bundles->reuse, pm_n_groups))
-        bundles->reuse->failed = true;
-    if (!state || bundles->reuse->failed)
+    struct pm_sampled_record *state = pm_record_take(address_records, sizeof *state);
+    if (!pm_reuse_make_histograms(address_records->reuse, pm_n_groups))
+        address_records->reuse->failed = true;
+    if (!state || address_records->reuse->failed)
         return NULL;
-    state->bundle = &pm_bundles[number];
-    state->n_words = 1u + state->bundle->n_addresses;
+    state->record = &pm_address_records[number];
+    state->n_words = 1u + state->record->n_addresses;
     for (uint32_t word = 1; word < state->n_words; word++) {
         state->align_mask[word] = widest_mask(state, word);
         state->align_value[word] = words[word] & state->align_mask[word];
     }
-    make_tables(bundles->reuse, state);
-    return bundles->sampled[number] = state;
+    make_tables(address_records->reuse, state);
+    return address_records->sampled[number] = state;
 }
 
-void pm_sampled_bundle_align(struct pm_reuse *reuse, struct pm_sampled_bundle *state,
+void pm_sampled_record_align(struct pm_reuse *reuse, struct pm_sampled_record *state,
                              const uint64_t *words) {
-    pm_sampled_bundle_flush(reuse, state);
+    pm_sampled_record_flush(reuse, state);
     for (uint32_t word = 1; word < state->n_words; word++) {
         while ((words[word] ^ state->align_value[word]) & state->align_mask[word])
             state->align_mask[word] /= 2;
@@ -178,10 +178,10 @@ void pm_sampled_bundle_align(struct pm_reuse *reuse, struct pm_sampled_bundle *s
     make_tables(reuse, state);
 }
 
-void pm_sampled_bundle_flush(struct pm_reuse *reuse, struct pm_sampled_bundle *state) {
-    for (unsigned i = 0; i < state->bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &state->bundle->accesses[i];
-        const struct pm_probe_reference *reference = pm_bundle_reference(access);
+void pm_sampled_record_flush(struct pm_reuse *reuse, struct pm_sampled_record *state) {
+    for (unsigned i = 0; i < state->record->n_accesses; i++) {
+        const struct pm_record_access *access = &state->record->accesses[i];
+        const struct pm_probe_reference *reference = pm_record_reference(access);
         uint64_t place = access->address ? 0 : access->offset & ((1ull << reuse->shift) - 1);
         uint64_t last = place + (access->address ? (reference->size_bytes - 1u) &
                                                        ~rest_of(reference, reuse->shift)

@@ -1,5 +1,5 @@
-/* The walk over records of bundles where only some blocks are sampled (sampled_records.h).
-   Included once by each sampled_walk_*.c, after a front (reuse/touch.h), a definition of
+/* The walk over address records where only some blocks are sampled (sampled_records.h).
+   Included once by each sampled_walk_*.c, after a stack top (reuse/touch.h), a definition of
    PM_SAMPLED_WALK, the name of the function made here, and of
      LANES                          of a vector: PM_SAMPLED_LANES or a part of it
      lanes                          a vector of LANES × uint32_t
@@ -31,7 +31,7 @@ struct found {
 };
 
 static inline __attribute__((always_inline)) uint64_t
-sampled_candidates(const struct pm_sampled_bundle *state, struct narrow blocks, uint32_t n,
+sampled_candidates(const struct pm_sampled_record *state, struct narrow blocks, uint32_t n,
                    uint32_t threshold, bool is_long) {
     uint64_t sampled = 0;
     for (uint32_t i = 0; i < n; i += LANES) {
@@ -44,7 +44,7 @@ sampled_candidates(const struct pm_sampled_bundle *state, struct narrow blocks, 
     return sampled;
 }
 
-static inline __attribute__((always_inline)) void count_straddles(struct pm_sampled_bundle *state,
+static inline __attribute__((always_inline)) void count_straddles(struct pm_sampled_record *state,
                                                                   struct narrow addresses,
                                                                   uint32_t n, uint32_t in_block,
                                                                   bool is_long) {
@@ -60,44 +60,45 @@ static inline __attribute__((always_inline)) void count_straddles(struct pm_samp
 /* ---- what was found -------------------------------------------------------------------------- */
 
 /* Those of ACCESSES, a bit each, that touch sampled blocks. */
-static inline void touch_accesses(struct pm_reuse *reuse, struct front *front, uint64_t *newest,
-                                  const struct pm_bundle *bundle, const uint64_t *words,
-                                  uint64_t accesses) {
+static inline void touch_accesses(struct pm_reuse *reuse, struct stack_top *stack_top,
+                                  uint64_t *newest, const struct pm_address_record *record,
+                                  const uint64_t *words, uint64_t accesses) {
     for (; accesses; accesses &= accesses - 1) {
-        const struct pm_bundle_access *access = &bundle->accesses[__builtin_ctzll(accesses)];
-        const struct pm_probe_reference *reference = pm_bundle_reference(access);
+        const struct pm_record_access *access = &record->accesses[__builtin_ctzll(accesses)];
+        const struct pm_probe_reference *reference = pm_record_reference(access);
         uint64_t address = access->offset + (access->address ? words[access->address] : 0);
         uint64_t last = (address + reference->size_bytes - 1) >> reuse->shift;
         for (uint64_t block = address >> reuse->shift; block <= last; block++)
             if (block == *newest || pm_is_sampled(reuse, block))
-                pm_reuse_touch_sampled(reuse, front, newest, block, reference->group,
+                pm_reuse_touch_sampled(reuse, stack_top, newest, block, reference->group,
                                        reference->access - 1u);
     }
 }
 
-static __attribute__((noinline)) void touch_found(const struct pm_bundle_reuse *bundles,
+static __attribute__((noinline)) void touch_found(const struct pm_record_reuse *address_records,
                                                   struct found *found) {
-    struct pm_reuse *reuse = bundles->reuse;
-    struct front front = front_load(reuse->front);
-    uint64_t newest = reuse->front[0];
+    struct pm_reuse *reuse = address_records->reuse;
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
+    uint64_t newest = reuse->stack_top[0];
     for (uint32_t i = 0; i < found->n; i++) {
         const uint64_t *words = found->executions[i].words;
-        const struct pm_sampled_bundle *state = bundles->sampled[*words ^ PM_RECORD_IS_BUNDLE];
+        const struct pm_sampled_record *state =
+            address_records->sampled[*words ^ PM_RECORD_IS_ADDRESSES];
         uint64_t candidates = found->executions[i].candidates, accesses = state->always;
         for (; candidates; candidates &= candidates - 1)
             accesses |= state->candidate_accesses[__builtin_ctzll(candidates)];
-        touch_accesses(reuse, &front, &newest, state->bundle, words, accesses);
+        touch_accesses(reuse, &stack_top, &newest, state->record, words, accesses);
     }
-    front_store(&front, reuse->front);
+    stack_top_store(&stack_top, reuse->stack_top);
     found->n = 0;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Executions of one bundle, up to the first other record, a full list, or an address that changes
-   the tables; where that is. */
+/* Executions of one address record, up to the first other record, a full list, or an address that
+   changes the tables; where that is. */
 static inline __attribute__((always_inline)) const uint64_t *
-walk_run(const struct pm_reuse *reuse, struct pm_sampled_bundle *state, const uint64_t *words,
+walk_run(const struct pm_reuse *reuse, struct pm_sampled_record *state, const uint64_t *words,
          const uint64_t *end, struct found *found, bool is_long) {
     const uint64_t header = *words;
     const uint32_t n_words = state->n_words, in_block = (uint32_t)((1ull << reuse->shift) - 1);
@@ -123,26 +124,27 @@ walk_run(const struct pm_reuse *reuse, struct pm_sampled_bundle *state, const ui
 }
 
 /* The run stopped at WORDS. */
-static void settle(const struct pm_bundle_reuse *bundles, struct pm_sampled_bundle *state,
+static void settle(const struct pm_record_reuse *address_records, struct pm_sampled_record *state,
                    struct found *found, const uint64_t *words, bool is_at_begin) {
     bool is_full = found->n == FOUND_MOST;
-    touch_found(bundles, found); /* by the tables of before */
+    touch_found(address_records, found); /* by the tables of before */
     if (is_at_begin && !is_full)
-        pm_sampled_bundle_align(bundles->reuse, state, words);
+        pm_sampled_record_align(address_records->reuse, state, words);
     if (state->n_executions > UINT32_MAX / 2)
-        pm_sampled_bundle_flush(bundles->reuse, state);
+        pm_sampled_record_flush(address_records->reuse, state);
 }
 
-const uint64_t *PM_SAMPLED_WALK(struct pm_bundle_reuse *bundles, const uint64_t *words,
+const uint64_t *PM_SAMPLED_WALK(struct pm_record_reuse *address_records, const uint64_t *words,
                                 const uint64_t *end) {
-    struct pm_reuse *reuse = bundles->reuse;
+    struct pm_reuse *reuse = address_records->reuse;
     struct found found;
     found.n = 0;
     while (words < end && !reuse->failed &&
-           (*words & (PM_RECORD_IS_BUNDLE | PM_RECORD_IS_EVENT)) == PM_RECORD_IS_BUNDLE) {
-        uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
-        struct pm_sampled_bundle *state = number < PM_MAX_BUNDLES ? bundles->sampled[number] : NULL;
-        if (PM_UNLIKELY(!state) && !(state = pm_sampled_bundle(bundles, words)))
+           (*words & (PM_RECORD_IS_ADDRESSES | PM_RECORD_IS_EVENT)) == PM_RECORD_IS_ADDRESSES) {
+        uint64_t number = *words ^ PM_RECORD_IS_ADDRESSES;
+        struct pm_sampled_record *state =
+            number < PM_MAX_ADDRESS_RECORDS ? address_records->sampled[number] : NULL;
+        if (PM_UNLIKELY(!state) && !(state = pm_sampled_record(address_records, words)))
             break;
         const uint64_t *from = words;
         if (state->n_words <= 8)
@@ -151,8 +153,8 @@ const uint64_t *PM_SAMPLED_WALK(struct pm_bundle_reuse *bundles, const uint64_t 
             words = walk_run(reuse, state, words, end, &found, true);
         if (PM_UNLIKELY(words == from || found.n == FOUND_MOST ||
                         state->n_executions > UINT32_MAX / 2))
-            settle(bundles, state, &found, words, words == from);
+            settle(address_records, state, &found, words, words == from);
     }
-    touch_found(bundles, &found);
+    touch_found(address_records, &found);
     return reuse->failed ? end : words;
 }

@@ -1,5 +1,5 @@
-/* The walk over records of bundles where some blocks are sampled, for AVX2. */
-#include "runtime/reuse/front_avx2.h"
+/* The walk over address records where some blocks are sampled, for AVX2. */
+#include "runtime/reuse/stack_top_avx2.h"
 
 #include <string.h>
 

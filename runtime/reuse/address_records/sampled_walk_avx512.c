@@ -1,11 +1,11 @@
-/* The walk over records of bundles where some blocks are sampled, for AVX-512. */
-#include "runtime/reuse/front_avx512.h"
+/* The walk over address records where some blocks are sampled, for AVX-512. */
+#include "runtime/reuse/stack_top_avx512.h"
 
 #include <string.h>
 
 #include "runtime/reuse/address_records/sampled_records.h"
 
-/* Vectors of 8, which three ports take and not two; few bundles have more candidates. */
+/* Vectors of 8, which three ports take and not two; few address records have more candidates. */
 enum { LANES = 8 };
 typedef uint32_t lanes __attribute__((vector_size(32)));
 

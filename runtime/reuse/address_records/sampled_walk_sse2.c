@@ -1,5 +1,5 @@
-/* The walk over records of bundles where some blocks are sampled, for any x86-64. */
-#include "runtime/reuse/front_sse2.h"
+/* The walk over address records where some blocks are sampled, for any x86-64. */
+#include "runtime/reuse/stack_top_sse2.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ enum { LANES = 4 };
 typedef uint32_t lanes __attribute__((vector_size(16)));
 
 struct narrow {
-    uint32_t lanes[PM_BUNDLE_BASES];
+    uint32_t lanes[PM_RECORD_BASES];
 };
 
 static inline struct narrow narrow(const uint64_t *words, unsigned shift, bool is_long) {

@@ -9,7 +9,7 @@
 
 /* The touches of an execution, one after the other. */
 struct touches {
-    const struct pm_bundle *bundle;
+    const struct pm_address_record *record;
     const struct pm_touch_sequence *sequence;
     unsigned shift;
     unsigned access;
@@ -20,31 +20,31 @@ struct touches {
 };
 
 static void begin_access(struct touches *touches) {
-    const struct pm_bundle_access *access = &touches->bundle->accesses[touches->access];
-    const struct pm_bundle_shape *shape = &touches->sequence->shape;
+    const struct pm_record_access *access = &touches->record->accesses[touches->access];
+    const struct pm_record_shape *shape = &touches->sequence->shape;
     uint32_t base = access->address;
     uint64_t at = access->offset + touches->sequence->begin[base];
     touches->base = shape->leader[base];
     touches->next = ((int64_t)at >> touches->shift) + shape->ahead[base];
     touches->last =
-        ((int64_t)(at + pm_bundle_reference(access)->size_bytes - 1) >> touches->shift) +
+        ((int64_t)(at + pm_record_reference(access)->size_bytes - 1) >> touches->shift) +
         shape->ahead[base];
     touches->begun = true;
 }
 
 /* The next touch: base, relative block and access; false: that was all. */
 static bool next_touch(struct touches *touches, uint32_t *base, int64_t *relative,
-                       const struct pm_bundle_access **access) {
+                       const struct pm_record_access **access) {
     if (touches->begun && touches->next > touches->last) {
         touches->access++;
         touches->begun = false;
     }
-    if (touches->access == touches->bundle->n_accesses)
+    if (touches->access == touches->record->n_accesses)
         return false;
     touches->continues = touches->begun;
     if (!touches->begun)
         begin_access(touches);
-    *access = &touches->bundle->accesses[touches->access];
+    *access = &touches->record->accesses[touches->access];
     *base = touches->base;
     *relative = touches->next++;
     return true;
@@ -52,7 +52,7 @@ static bool next_touch(struct touches *touches, uint32_t *base, int64_t *relativ
 
 /* The stack of what one execution touches, by number of first touch, most recent first. */
 struct small_stack {
-    uint8_t blocks[PM_REUSE_FRONT];
+    uint8_t blocks[PM_STACK_TOP];
     unsigned n;
 };
 
@@ -79,7 +79,7 @@ static unsigned find_block(const struct pm_touch_sequence *sequence, uint32_t ba
 
 /* ---- sequences ------------------------------------------------------------------------------- */
 
-static uint32_t class_of(const struct pm_bundle_base *base, uint32_t offset) {
+static uint32_t class_of(const struct pm_record_base *base, uint32_t offset) {
     if (base->class_of)
         return base->class_of[offset];
     uint32_t class = 0;
@@ -88,28 +88,28 @@ static uint32_t class_of(const struct pm_bundle_base *base, uint32_t offset) {
     return class;
 }
 
-static uint32_t begin_of_class(const struct pm_bundle_base *base, uint32_t class) {
+static uint32_t begin_of_class(const struct pm_record_base *base, uint32_t class) {
     return class ? base->bounds[class - 1] : 0;
 }
 
-static void fill_sequence(struct pm_touch_sequence *sequence, const struct pm_bundle *bundle,
-                          unsigned shift) {
-    struct touches touches = {.bundle = bundle, .sequence = sequence, .shift = shift};
+static void fill_sequence(struct pm_touch_sequence *sequence,
+                          const struct pm_address_record *record, unsigned shift) {
+    struct touches touches = {.record = record, .sequence = sequence, .shift = shift};
     struct small_stack stack = {.n = 0};
-    const struct pm_bundle_access *access;
+    const struct pm_record_access *access;
     uint32_t base;
     int64_t relative;
     while (next_touch(&touches, &base, &relative, &access)) {
         unsigned block = find_block(sequence, base, relative);
-        if (block == PM_REUSE_FRONT) {
+        if (block == PM_STACK_TOP) {
             sequence->n_blocks = 0;
             return;
         }
         if (block == sequence->n_blocks) {
             sequence->base[block] = (uint8_t)base;
             sequence->relative[block] = relative;
-            sequence->group[block] = pm_bundle_reference(access)->group;
-            sequence->kind[block] = (uint8_t)(pm_bundle_reference(access)->access - 1);
+            sequence->group[block] = pm_record_reference(access)->group;
+            sequence->kind[block] = (uint8_t)(pm_record_reference(access)->access - 1);
             sequence->n_blocks++;
         }
         bring_up(&stack, (uint8_t)block);
@@ -121,29 +121,30 @@ static void fill_sequence(struct pm_touch_sequence *sequence, const struct pm_bu
 }
 
 /* The touches that are not the first ones of their accesses, for larger blocks. */
-static bool list_continued(struct pm_bundle_reuse *bundles, struct pm_touch_sequence *sequence,
-                           const struct pm_bundle *bundle) {
+static bool list_continued(struct pm_record_reuse *address_records,
+                           struct pm_touch_sequence *sequence,
+                           const struct pm_address_record *record) {
     struct touches touches = {
-        .bundle = bundle, .sequence = sequence, .shift = bundles->reuse->shift};
-    const struct pm_bundle_access *access;
+        .record = record, .sequence = sequence, .shift = address_records->reuse->shift};
+    const struct pm_record_access *access;
     uint32_t base, room = 0;
     int64_t relative;
     for (struct touches all = touches; next_touch(&all, &base, &relative, &access);)
         room += all.continues;
     if (room == 0)
         return true;
-    sequence->continued = pm_bundle_take(bundles, room * sizeof *sequence->continued);
+    sequence->continued = pm_record_take(address_records, room * sizeof *sequence->continued);
     while (sequence->continued && next_touch(&touches, &base, &relative, &access))
         if (touches.continues)
             sequence->continued[sequence->n_continued++] = (struct pm_continued_touch){
-                .group = pm_bundle_reference(access)->group,
-                .kind = (uint8_t)(pm_bundle_reference(access)->access - 1),
+                .group = pm_record_reference(access)->group,
+                .kind = (uint8_t)(pm_record_reference(access)->access - 1),
                 .block = (uint8_t)find_block(sequence, base, relative),
             };
     return sequence->continued;
 }
 
-static uint64_t hash_of(const struct pm_bundle_shape *shape) {
+static uint64_t hash_of(const struct pm_record_shape *shape) {
     uint64_t words[sizeof *shape / 8], hash = 0;
     memcpy(words, shape, sizeof words);
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
@@ -151,8 +152,8 @@ static uint64_t hash_of(const struct pm_bundle_shape *shape) {
     return hash >> 32;
 }
 
-static struct pm_touch_sequence **find_sequence(const struct pm_bundle_state *state,
-                                                const struct pm_bundle_shape *shape) {
+static struct pm_touch_sequence **find_sequence(const struct pm_record_state *state,
+                                                const struct pm_record_shape *shape) {
     uint32_t index = (uint32_t)hash_of(shape) & state->sequence_mask;
     while (state->sequences[index] &&
            memcmp(&state->sequences[index]->shape, shape, sizeof *shape) != 0)
@@ -160,10 +161,11 @@ static struct pm_touch_sequence **find_sequence(const struct pm_bundle_state *st
     return &state->sequences[index];
 }
 
-static bool grow_sequences(struct pm_bundle_reuse *bundles, struct pm_bundle_state *state) {
+static bool grow_sequences(struct pm_record_reuse *address_records, struct pm_record_state *state) {
     struct pm_touch_sequence **old = state->sequences;
     uint32_t n = state->sequence_mask + 1;
-    struct pm_touch_sequence **sequences = pm_bundle_take(bundles, 2ul * n * sizeof *sequences);
+    struct pm_touch_sequence **sequences =
+        pm_record_take(address_records, 2ul * n * sizeof *sequences);
     if (!sequences)
         return false;
     state->sequences = sequences;
@@ -174,13 +176,13 @@ static bool grow_sequences(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
     return true;
 }
 
-static struct pm_touch_sequence *make_sequence(struct pm_bundle_reuse *bundles,
-                                               struct pm_bundle_state *state,
-                                               const struct pm_bundle_shape *shape) {
-    const unsigned shift = bundles->reuse->shift;
-    if (2 * state->n_sequences > state->sequence_mask && !grow_sequences(bundles, state))
+static struct pm_touch_sequence *make_sequence(struct pm_record_reuse *address_records,
+                                               struct pm_record_state *state,
+                                               const struct pm_record_shape *shape) {
+    const unsigned shift = address_records->reuse->shift;
+    if (2 * state->n_sequences > state->sequence_mask && !grow_sequences(address_records, state))
         return NULL;
-    struct pm_touch_sequence *sequence = pm_bundle_take(bundles, sizeof *sequence);
+    struct pm_touch_sequence *sequence = pm_record_take(address_records, sizeof *sequence);
     if (!sequence)
         return NULL;
     sequence->shape = *shape;
@@ -189,23 +191,23 @@ static struct pm_touch_sequence *make_sequence(struct pm_bundle_reuse *bundles,
     sequence->next = sequence;
     sequence->length[0] = 1; /* of the header */
     for (uint32_t number = 1; number < state->n_words; number++) {
-        const struct pm_bundle_base *base = &state->bases[number];
+        const struct pm_record_base *base = &state->bases[number];
         uint32_t class = shape->class_of[number];
         uint64_t end = class < base->n_bounds ? base->bounds[class] : 1ul << shift;
         sequence->begin[number] = begin_of_class(base, class);
         sequence->length[number] = end - sequence->begin[number];
         sequence->has_followers |= shape->leader[number] != number;
     }
-    fill_sequence(sequence, state->bundle, shift);
-    if (bundles->reuse->far && sequence->n_blocks &&
-        !list_continued(bundles, sequence, state->bundle))
+    fill_sequence(sequence, state->record, shift);
+    if (address_records->reuse->far && sequence->n_blocks &&
+        !list_continued(address_records, sequence, state->record))
         return NULL;
     state->n_sequences++;
     return *find_sequence(state, shape) = sequence;
 }
 
 /* Which bases follow which: the first one that is near and itself follows none. */
-static void find_leaders(struct pm_bundle_shape *shape, const uint64_t *words, uint32_t n_words,
+static void find_leaders(struct pm_record_shape *shape, const uint64_t *words, uint32_t n_words,
                          unsigned shift) {
     for (uint32_t base = 1; base < n_words; base++) {
         shape->leader[base] = (uint8_t)base;
@@ -220,18 +222,18 @@ static void find_leaders(struct pm_bundle_shape *shape, const uint64_t *words, u
     }
 }
 
-struct pm_touch_sequence *pm_bundle_find_sequence(struct pm_bundle_reuse *bundles,
-                                                  struct pm_bundle_state *state,
+struct pm_touch_sequence *pm_record_find_sequence(struct pm_record_reuse *address_records,
+                                                  struct pm_record_state *state,
                                                   const uint64_t *words) {
-    const unsigned shift = bundles->reuse->shift;
-    struct pm_bundle_shape shape = {{0}, {0}, {0}};
+    const unsigned shift = address_records->reuse->shift;
+    struct pm_record_shape shape = {{0}, {0}, {0}};
     for (uint32_t number = 1; number < state->n_words; number++)
         shape.class_of[number] =
             (uint8_t)class_of(&state->bases[number], (uint32_t)words[number] & ((1u << shift) - 1));
     find_leaders(&shape, words, state->n_words, shift);
     struct pm_touch_sequence *sequence = *find_sequence(state, &shape);
     if (!sequence && state->n_sequences < PM_MOST_SEQUENCES)
-        sequence = make_sequence(bundles, state, &shape);
+        sequence = make_sequence(address_records, state, &shape);
     if (!sequence)
         return NULL;
     uint32_t last = state->n_recent < PM_RECENT_SEQUENCES ? state->n_recent++ : state->n_recent - 1;
@@ -241,23 +243,23 @@ struct pm_touch_sequence *pm_bundle_find_sequence(struct pm_bundle_reuse *bundle
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-void pm_bundle_each_touch(const struct pm_bundle *bundle, const struct pm_touch_sequence *sequence,
-                          unsigned shift,
-                          void (*take)(void *context, const struct pm_bundle_touch *touch),
+void pm_record_each_touch(const struct pm_address_record *record,
+                          const struct pm_touch_sequence *sequence, unsigned shift,
+                          void (*take)(void *context, const struct pm_record_touch *touch),
                           void *context) {
-    const struct pm_probe_reference *before[PM_REUSE_FRONT] = {NULL};
-    const struct pm_bundle_access *access;
+    const struct pm_probe_reference *before[PM_STACK_TOP] = {NULL};
+    const struct pm_record_access *access;
     uint32_t base;
     int64_t relative;
     for (unsigned round = 0; round < 2; round++) { /* the first is the execution before */
-        struct touches touches = {.bundle = bundle, .sequence = sequence, .shift = shift};
+        struct touches touches = {.record = record, .sequence = sequence, .shift = shift};
         struct small_stack stack = {.n = sequence->n_blocks};
         uint32_t seen = 0;
         memcpy(stack.blocks, sequence->order, sizeof stack.blocks);
         while (next_touch(&touches, &base, &relative, &access)) {
             unsigned block = find_block(sequence, base, relative);
-            const struct pm_bundle_touch touch = {
-                .reference = pm_bundle_reference(access),
+            const struct pm_record_touch touch = {
+                .reference = pm_record_reference(access),
                 .before = before[block],
                 .block = block,
                 .distance = bring_up(&stack, (uint8_t)block),
@@ -278,11 +280,11 @@ struct near_touches {
 
 /* In N_SINGLE + N_REPEATS executions blocks are touched again, and in N_REPEATS of them for the
    first time where the execution before left them. */
-static void add_near(void *context, const struct pm_bundle_touch *touch) {
+static void add_near(void *context, const struct pm_record_touch *touch) {
     const struct near_touches *near = context;
     const struct pm_touch_sequence *sequence = near->sequence;
     struct pm_touch_histogram *histogram = &near->reuse->histograms[touch->reference->group];
-    histogram->front[touch->reference->access - 1][touch->distance] +=
+    histogram->stack_top[touch->reference->access - 1][touch->distance] +=
         sequence->n_repeats + (touch->again ? sequence->n_single : 0);
 }
 
@@ -299,10 +301,10 @@ static void flush_far(struct pm_reuse *reuse, struct pm_touch_sequence *sequence
             reuse->failed = true;
 }
 
-void pm_bundle_flush_sequence(struct pm_reuse *reuse, const struct pm_bundle *bundle,
+void pm_record_flush_sequence(struct pm_reuse *reuse, const struct pm_address_record *record,
                               struct pm_touch_sequence *sequence) {
     struct near_touches near = {reuse, sequence};
-    pm_bundle_each_touch(bundle, sequence, reuse->shift, add_near, &near);
+    pm_record_each_touch(record, sequence, reuse->shift, add_near, &near);
     flush_far(reuse, sequence);
     flush_continued(reuse, sequence);
     sequence->n_single = sequence->n_repeats = 0;

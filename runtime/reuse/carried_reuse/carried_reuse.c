@@ -109,8 +109,8 @@ bool pm_carried_make_groups(struct pm_carried *carried) {
 /* ---- last touches ---------------------------------------------------------------------------- */
 
 void pm_carried_store_lasts(struct pm_carried *carried) {
-    for (unsigned place = 0; place < PM_REUSE_FRONT; place++) {
-        uint64_t block = carried->reuse->front[place];
+    for (unsigned place = 0; place < PM_STACK_TOP; place++) {
+        uint64_t block = carried->reuse->stack_top[place];
         uint64_t *last = block == PM_NO_BLOCK ? NULL : pm_carried_last(carried, block);
         if (last)
             *last = carried->lasts[place];
@@ -119,8 +119,8 @@ void pm_carried_store_lasts(struct pm_carried *carried) {
 }
 
 void pm_carried_load_lasts(struct pm_carried *carried) {
-    for (unsigned place = 0; place < PM_REUSE_FRONT; place++) {
-        uint64_t block = carried->reuse->front[place];
+    for (unsigned place = 0; place < PM_STACK_TOP; place++) {
+        uint64_t block = carried->reuse->stack_top[place];
         const uint64_t *last = block == PM_NO_BLOCK ? NULL : pm_carried_last(carried, block);
         carried->lasts[place] = last ? *last : 0;
     }
@@ -148,8 +148,8 @@ struct pm_carried *pm_carried_new(unsigned shift, uint64_t capacity,
     bool has_pages = pm_page_table_begin(&carried->pages);
     carried->patterns = pm_mmap(FIRST_PATTERNS * sizeof *carried->patterns);
     carried->histograms = pm_mmap(FIRST_PATTERNS * sizeof *carried->histograms);
-    carried->bundles = carried->reuse ? pm_bundle_reuse_new(carried->reuse) : NULL;
-    if (carried->bundles && carried->open && has_pages && carried->patterns &&
+    carried->address_records = carried->reuse ? pm_record_reuse_new(carried->reuse) : NULL;
+    if (carried->address_records && carried->open && has_pages && carried->patterns &&
         carried->histograms) {
         begin(carried);
         return carried;
@@ -163,7 +163,7 @@ void pm_carried_free(struct pm_carried *carried) {
         return;
     for (uint32_t i = 0; i < carried->n_patterns; i++)
         pm_touch_histogram_free(&carried->histograms[i]);
-    pm_bundle_reuse_free(carried->bundles);
+    pm_record_reuse_free(carried->address_records);
     pm_reuse_free(carried->reuse);
     pm_page_table_free(&carried->pages);
     pm_munmap(carried->open, OPEN_BYTES);
@@ -175,7 +175,7 @@ void pm_carried_free(struct pm_carried *carried) {
 
 void pm_carried_forget_blocks(struct pm_carried *carried) {
     pm_reuse_forget_blocks(carried->reuse);
-    pm_bundle_reuse_interrupt(carried->bundles);
+    pm_record_reuse_interrupt(carried->address_records);
     memset(carried->lasts, 0, sizeof carried->lasts);
     memset(carried->near, 0, sizeof carried->near);
     pm_page_table_clear(&carried->pages);
@@ -192,18 +192,18 @@ void pm_carried_accesses(struct pm_carried *carried, uint32_t n_groups,
     };
     if (!pm_reuse_make_histograms(carried->reuse, n_groups) || !pm_carried_make_groups(carried))
         carried->failed = true;
-    pm_bundle_reuse_interrupt(carried->bundles);
+    pm_record_reuse_interrupt(carried->address_records);
     if (!carried->failed)
         walks[carried->reuse->variant](carried, group_scopes, batch, count);
 }
 
-const uint64_t *pm_carried_bundles(struct pm_carried *carried, const uint32_t *group_scopes,
+const uint64_t *pm_carried_records(struct pm_carried *carried, const uint32_t *group_scopes,
                                    const uint64_t *words, const uint64_t *end,
                                    const struct pm_carried_iteration *iteration) {
-    static pm_carried_bundle_walk *const walks[PM_REUSE_N_VARIANTS] = {
-        [PM_REUSE_SSE2] = pm_carried_bundle_walk_sse2,
-        [PM_REUSE_AVX2] = pm_carried_bundle_walk_avx2,
-        [PM_REUSE_AVX512] = pm_carried_bundle_walk_avx512,
+    static pm_carried_record_walk *const walks[PM_REUSE_N_VARIANTS] = {
+        [PM_REUSE_SSE2] = pm_carried_record_walk_sse2,
+        [PM_REUSE_AVX2] = pm_carried_record_walk_avx2,
+        [PM_REUSE_AVX512] = pm_carried_record_walk_avx512,
     };
     if (carried->failed || carried->reuse->failed)
         return end;

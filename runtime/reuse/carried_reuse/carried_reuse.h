@@ -60,10 +60,10 @@ struct pm_carried_iteration {
 };
 #define PM_CARRIED_NO_RECORD UINT64_MAX
 
-/* Analyses the records from WORDS up to END, which stand in a buffer with room for PM_BUNDLE_BASES
-   words more: those of known bundles, and ITERATIONs, up to the first other record.  Where that is.
-   GROUP_SCOPES: of all groups that are known. */
-const uint64_t *pm_carried_bundles(struct pm_carried *carried, const uint32_t *group_scopes,
+/* Analyses the records from WORDS up to END, which stand in a buffer with room for PM_RECORD_BASES
+   words more: those of known address records, and ITERATIONs, up to the first other record.  Where
+   that is. GROUP_SCOPES: of all groups that are known. */
+const uint64_t *pm_carried_records(struct pm_carried *carried, const uint32_t *group_scopes,
                                    const uint64_t *words, const uint64_t *end,
                                    const struct pm_carried_iteration *iteration);
 

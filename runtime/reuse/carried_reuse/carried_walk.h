@@ -1,6 +1,6 @@
 /* The walk over a batch of accesses and events (carried_reuse.h, reuse/carriers.h).  Included once
-   by each carried_walk_*.c, after a front (reuse/touch.h) and a definition of PM_CARRIED_WALK, the
-   name of the function made here. */
+   by each carried_walk_*.c, after a stack top (reuse/touch.h) and a definition of PM_CARRIED_WALK,
+   the name of the function made here. */
 #include "runtime/reuse/carriers_touch.h"
 #include "runtime/reuse/touch.h"
 
@@ -8,10 +8,10 @@ void PM_CARRIED_WALK(struct pm_carried *carried, const uint32_t *group_scopes,
                      const struct pmodel_access *batch, size_t count) {
     enum { LOAD = 0, STORE = 1, BOTH = 2 };
     struct pm_reuse *reuse = carried->reuse;
-    struct front front = front_load(reuse->front);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
     const unsigned shift = reuse->shift;
     pm_carried_store_lasts(carried);
-    uint64_t newest = reuse->front[0];
+    uint64_t newest = reuse->stack_top[0];
     uint64_t *last = newest == PM_NO_BLOCK ? NULL : pm_carried_last(carried, newest);
     for (size_t i = 0; i < count && PM_LIKELY(!carried->failed); i++) {
         const struct pmodel_access *access = &batch[i];
@@ -32,7 +32,7 @@ void PM_CARRIED_WALK(struct pm_carried *carried, const uint32_t *group_scopes,
                     carried->failed = true;
                     break;
                 }
-                distance = pm_reuse_touch(reuse, &front, block, pm_any_toucher);
+                distance = pm_reuse_touch(reuse, &stack_top, block, pm_any_toucher);
             }
             if (PM_UNLIKELY(distance == PM_COLD))
                 reuse->histograms[group].cold[kind == BOTH ? LOAD : kind]++;
@@ -45,7 +45,7 @@ void PM_CARRIED_WALK(struct pm_carried *carried, const uint32_t *group_scopes,
                 break;
         }
     }
-    front_store(&front, reuse->front);
+    stack_top_store(&stack_top, reuse->stack_top);
     carried->failed |= reuse->failed;
     pm_carried_load_lasts(carried);
 }

@@ -1,6 +1,6 @@
 /* The walk over a batch of accesses (dirty_distances.h).  Included once by each dirty_walk_*.c,
-   after a front (reuse/touch.h) and a definition of PM_WRITE_BACKS_WALK, the name of the function
-   made here. */
+   after a stack top (reuse/touch.h) and a definition of PM_WRITE_BACKS_WALK, the name of the
+   function made here. */
 #include "core/access.h"
 #include "runtime/reuse/touch.h"
 #include "runtime/reuse/dirty_distances/private.h"
@@ -25,7 +25,7 @@ static inline bool take_touch(struct pm_write_backs *write_backs, uint64_t *word
 void PM_WRITE_BACKS_WALK(struct pm_write_backs *write_backs, const struct pmodel_access *accesses,
                          size_t count) {
     struct pm_reuse *reuse = write_backs->reuse;
-    struct front front = front_load(reuse->front);
+    struct stack_top stack_top = stack_top_load(reuse->stack_top);
     const unsigned shift = reuse->shift;
     uint64_t newest = PM_NO_BLOCK, *word = NULL;
     for (size_t i = 0; i < count && PM_LIKELY(!write_backs->failed); i++) {
@@ -41,7 +41,7 @@ void PM_WRITE_BACKS_WALK(struct pm_write_backs *write_backs, const struct pmodel
                     write_backs->failed = true;
                     break;
                 }
-                distance = pm_reuse_touch(reuse, &front, block, pm_any_toucher);
+                distance = pm_reuse_touch(reuse, &stack_top, block, pm_any_toucher);
             }
             if (PM_UNLIKELY(!pm_touch_histogram_count(&reuse->histograms[access->group],
                                                       &reuse->arena, kind, distance) ||
@@ -51,6 +51,6 @@ void PM_WRITE_BACKS_WALK(struct pm_write_backs *write_backs, const struct pmodel
                 break;
         }
     }
-    front_store(&front, reuse->front);
+    stack_top_store(&stack_top, reuse->stack_top);
     write_backs->failed |= reuse->failed;
 }

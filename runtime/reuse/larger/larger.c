@@ -46,14 +46,14 @@ void pm_larger_take(struct pm_reuse *base) {
     far->n = 0;
 }
 
-/* Distances below the front's size, in one bin: all touches but the others. */
+/* Distances below the stack top's size, in one bin: all touches but the others. */
 static void set_near(struct pm_larger *larger, const struct pm_reuse *base, uint32_t group) {
     struct pm_touch_histogram *histogram = &larger->reuse->histograms[group];
     for (unsigned kind = 0; kind < PM_KINDS; kind++) {
-        histogram->front[kind][0] = 0;
-        histogram->front[kind][0] = pm_touch_histogram_of_kind(&base->histograms[group], kind) -
-                                    larger->uncounted[group].n[kind] -
-                                    pm_touch_histogram_of_kind(histogram, kind);
+        histogram->stack_top[kind][0] = 0;
+        histogram->stack_top[kind][0] = pm_touch_histogram_of_kind(&base->histograms[group], kind) -
+                                        larger->uncounted[group].n[kind] -
+                                        pm_touch_histogram_of_kind(histogram, kind);
     }
 }
 
@@ -70,16 +70,16 @@ void pm_larger_flush(struct pm_reuse *base) {
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
-static void begin_front(struct pm_larger *larger) {
+static void begin_stack_top(struct pm_larger *larger) {
     memset(larger->blocks, 0xff, sizeof larger->blocks);
     memset(larger->holds, 0, sizeof larger->holds);
     larger->n_distinct = 0;
 }
 
-/* BLOCKS of a size that is smaller by 2^BY are in the front. */
-static void set_front(struct pm_larger *larger, const uint64_t *blocks, unsigned by) {
-    begin_front(larger);
-    for (unsigned i = 0; i < PM_REUSE_FRONT; i++) {
+/* BLOCKS of a size that is smaller by 2^BY are in the stack top. */
+static void set_stack_top(struct pm_larger *larger, const uint64_t *blocks, unsigned by) {
+    begin_stack_top(larger);
+    for (unsigned i = 0; i < PM_STACK_TOP; i++) {
         unsigned place = 0;
         if (blocks[i] == PM_NO_BLOCK)
             continue;
@@ -90,11 +90,11 @@ static void set_front(struct pm_larger *larger, const uint64_t *blocks, unsigned
     }
 }
 
-void pm_larger_set_fronts(struct pm_reuse *base) {
-    const uint64_t *blocks = base->front;
+void pm_larger_set_stack_tops(struct pm_reuse *base) {
+    const uint64_t *blocks = base->stack_top;
     unsigned before = 0;
     for (struct pm_larger *larger = base->far->larger; larger; larger = larger->next) {
-        set_front(larger, blocks, larger->by - before);
+        set_stack_top(larger, blocks, larger->by - before);
         blocks = larger->blocks;
         before = larger->by;
     }
@@ -118,10 +118,10 @@ void pm_larger_make_histograms(struct pm_reuse *base, uint32_t n_groups) {
             larger->reuse->failed = true;
 }
 
-/* Distances below the front's size are not told apart, so that none of them may be beyond. */
+/* Distances below the stack top's size are not told apart, so that none of them may be beyond. */
 static bool choose(struct pm_reuse *reuse, struct pm_reuse_options options) {
-    if (options.max_blocks && options.max_blocks < PM_REUSE_FRONT)
-        options.max_blocks = PM_REUSE_FRONT;
+    if (options.max_blocks && options.max_blocks < PM_STACK_TOP)
+        options.max_blocks = PM_STACK_TOP;
     reuse->near_is_one_bin = true;
     return pm_reuse_choose(reuse, &options);
 }
@@ -146,7 +146,7 @@ struct pm_larger *pm_larger_new(struct pm_reuse *base, unsigned shift, uint64_t 
         free_one(larger);
         return NULL;
     }
-    begin_front(larger);
+    begin_stack_top(larger);
     struct pm_larger **place = &base->far->larger;
     while (*place && (*place)->by < larger->by)
         place = &(*place)->next;
@@ -161,7 +161,7 @@ const struct pm_reuse *pm_larger_reuse(const struct pm_larger *larger) { return 
 void pm_larger_forget_blocks(struct pm_reuse *base) {
     pm_larger_take(base);
     for (struct pm_larger *larger = base->far->larger; larger; larger = larger->next) {
-        begin_front(larger);
+        begin_stack_top(larger);
         pm_reuse_forget_blocks(larger->reuse);
     }
 }

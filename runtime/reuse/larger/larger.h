@@ -1,9 +1,9 @@
-/* Reuse distances of larger blocks, from the front of a smaller size, exactly.
+/* Reuse distances of larger blocks, from the stack top of a smaller size, exactly.
 
-   Model.  Let b be the size of the smaller blocks, F its front (analysis.h): the 16 b-blocks most
-   recently touched before a touch; and B a multiple of b.  The B-blocks that hold blocks of F are
-   the most recent B-blocks: one that is not among them has only b-blocks outside F, and these were
-   touched before all that are in F.  Hence
+   Model.  Let b be the size of the smaller blocks, F its stack top (analysis.h): the 16 b-blocks
+   most recently touched before a touch; and B a multiple of b.  The B-blocks that hold blocks of F
+   are the most recent B-blocks: one that is not among them has only b-blocks outside F, and these
+   were touched before all that are in F.  Hence
    - a b-touch that hits F is a touch of a B-block at a distance below 16: only its number is
      needed;
    - one that misses F, of a B-block X that holds a block of F, has a distance below 16 too;
@@ -37,7 +37,7 @@ struct pm_larger *pm_larger_new(struct pm_reuse *base, unsigned shift, uint64_t 
 /* What it finds: an analysis whose histograms are whole after pm_larger_flush. */
 const struct pm_reuse *pm_larger_reuse(const struct pm_larger *larger);
 
-/* Takes in all that BASE was given; after pm_bundle_reuse_flush. */
+/* Takes in all that BASE was given; after pm_record_reuse_flush. */
 void pm_larger_flush(struct pm_reuse *base);
 
 #endif
