@@ -9,7 +9,7 @@
 #ifndef PM_SCHED_CONSTANTS_H
 #define PM_SCHED_CONSTANTS_H
 
-#include "core/base/tunables.h"
+#include "core/tunables.h"
 
 /* X (name, value, why) */
 #define PM_SCHED_CONSTANTS(X)                                                                      \
