@@ -26,7 +26,7 @@
 #include "measure/measure.h"
 #include "sched/sched.h"
 
-/* ---- what is asked about (subject.c, selection.c) -------------------------------------------- */
+/* ---- what is asked about (subject.c, ask_selection.c) ---------------------------------------- */
 
 /* What of a store's runs is meant, in the words of a command line; NULL: all. */
 struct pm_selection_words {

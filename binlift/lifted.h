@@ -75,7 +75,7 @@ struct pm_lifted {
     uint32_t *clobbers; /* per routine: general registers that a call of it may change.  formula/
                            (pm_call_clobbers) */
 
-    /* cfg/loops.c */
+    /* cfg/find_loops.c */
     struct pm_loops *loops; /* scopes/, which makes scopes of them */
 
     /* formula/groups.c, with structure->references and groups */

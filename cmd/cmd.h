@@ -18,13 +18,24 @@ enum { PM_EXIT_OK = 0, PM_EXIT_SYSTEM = 1, PM_EXIT_INPUT = 2 };
 
 /* The commands, each declared beside its code (options.h). */
 struct pm_command;
-extern const struct pm_command pm_command_flags, pm_command_loops, pm_command_plan, pm_command_run,
-    pm_command_merge, pm_command_instrument, pm_command_bound, pm_command_profile,
-    pm_command_communication, pm_command_fit, pm_command_model, pm_command_schedule,
-    pm_command_report, pm_command_explain, pm_command_annotate, pm_command_diff, pm_command_compare,
-    pm_command_scale, pm_command_replay, pm_command_signature, pm_command_convolve,
-    pm_command_roofline, pm_command_query, pm_command_plot, pm_command_html, pm_command_export,
+extern const struct pm_command pm_command_go, pm_command_flags, pm_command_loops, pm_command_plan,
+    pm_command_run, pm_command_merge, pm_command_bound, pm_command_fit, pm_command_report,
+    pm_command_show, pm_command_diff, pm_command_compare, pm_command_replay, pm_command_query,
     pm_command_validate, pm_command_machines, pm_command_probe, pm_command_doctor;
+/* Their views. */
+extern const struct pm_command pm_command_loops_schedule, pm_command_run_instrument,
+    pm_command_report_table, pm_command_report_tree, pm_command_report_loop,
+    pm_command_report_source, pm_command_report_page, pm_command_report_plot,
+    pm_command_report_roofline, pm_command_report_convolution, pm_command_report_formulas,
+    pm_command_report_scaling, pm_command_report_callgrind, pm_command_report_folded,
+    pm_command_report_extrap, pm_command_report_ranks, pm_command_report_intervals,
+    pm_command_report_threads, pm_command_report_carried, pm_command_show_runs,
+    pm_command_show_histograms, pm_command_show_strides, pm_command_show_carried,
+    pm_command_show_intervals, pm_command_show_profile, pm_command_show_communication,
+    pm_command_replay_scaling, pm_command_machines_curves;
+/* Puts the words of today in place of a name that a command had before, and says so on standard
+   error (old_names.c). */
+void pm_replace_old_name(int *argc, char ***argv);
 int pm_run_one(int argc, char **argv); /* a job of run, on its node */
 
 /* ---- saying things (main.c) ------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 # itself says (`pmodel help --list`), so that this file does not age.
 _pmodel() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
-    local pmodel=${COMP_WORDS[0]} values
+    local pmodel=${COMP_WORDS[0]} values words=("${COMP_WORDS[@]:1:COMP_CWORD-1}")
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "$("$pmodel" help --list 2>/dev/null) --help --version" -- "$word"))
@@ -23,7 +23,7 @@ _pmodel() {
         return
         ;;
     --*)
-        values=$("$pmodel" help --list "$command" "$before" 2>/dev/null)
+        values=$("$pmodel" help --values "${words[@]}" 2>/dev/null)
         if [ "$values" ]; then
             COMPREPLY=($(compgen -W "$values" -- "$word"))
             return
@@ -33,10 +33,10 @@ _pmodel() {
     if [ "$command" = help ]; then
         COMPREPLY=($(compgen -W "$("$pmodel" help --list 2>/dev/null)" -- "$word"))
     elif [[ $word == -* ]]; then
-        COMPREPLY=($(compgen -W "$("$pmodel" help --list "$command" 2>/dev/null)" -- "$word"))
+        COMPREPLY=($(compgen -W "$("$pmodel" help --list "${words[@]}" 2>/dev/null)" -- "$word"))
     else
         case $command in
-        fit | model | report | scale | replay | query | schedule | explain | diff | compare | annotate | html | plot | profile | communication)
+        fit | report | show | replay | query | diff | compare | merge | bound)
             COMPREPLY=($(compgen -f -X '!*.pmdb' -- "$word") $(compgen -d -- "$word"))
             ;;
         esac

@@ -1,4 +1,4 @@
-/* `pmodel instrument`: an instrumented copy of a program, to be run by hand. */
+/* `pmodel run --instrument`: an instrumented copy of a program, to be run by hand. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +32,9 @@ static int read_command_line(const struct pm_command *self, struct request *requ
     if (status)
         return status;
     if (!request->copy)
-        return pm_usage_error("instrument", "name the copy with -o COPY");
+        return pm_usage_error(pm_command_run_instrument.name, "name the copy with -o COPY");
     if (line.n_arguments != 1)
-        return pm_usage_error("instrument", "give one program");
+        return pm_usage_error(pm_command_run_instrument.name, "give one program");
     request->program = line.arguments[0];
     return 0;
 }
@@ -55,11 +55,12 @@ static bool instrument(struct request *request, struct pm_error *err) {
         !pm_copy_by_hand(&request->copies, request->program, request->copy, &summary, err))
         return false;
     if (!request->quiet)
-        fprintf(stderr,
-                "pmodel instrument: %s: %zu of %zu routines instrumented, %u counters, %zu loops "
-                "and routines with events\n",
-                request->copy, summary.n_instrumented, summary.n_routines, summary.n_counters,
-                summary.n_events);
+        fprintf(
+            stderr,
+            "pmodel run --instrument: %s: %zu of %zu routines instrumented, %u counters, %zu loops "
+            "and routines with events\n",
+            request->copy, summary.n_instrumented, summary.n_routines, summary.n_counters,
+            summary.n_events);
     return true;
 }
 
@@ -73,11 +74,11 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_instrument = {
-    .name = "instrument",
+const struct pm_command pm_command_run_instrument = {
+    .name = "run --instrument",
     .purpose = "make the instrumented copy of a program, to run it by hand",
     .usage = "-o COPY [OPTION]... PROGRAM",
-    .examples = "pmodel instrument -o copy ./heat; ./copy 64",
+    .examples = "pmodel run --instrument -o copy ./heat; ./copy 64",
     .options = options,
     .run = run,
 };

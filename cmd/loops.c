@@ -247,6 +247,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
+static const struct pm_command *const views[] = {&pm_command_loops_schedule, NULL};
 const struct pm_command pm_command_loops = {
     .name = "loops",
     .purpose = "what the lifter finds in a program: routines, loops, reference groups, counters",
@@ -255,4 +256,5 @@ const struct pm_command pm_command_loops = {
     .examples = "pmodel loops --groups ./heat    # loops, their data and strides",
     .options = options,
     .run = run,
+    .views = views,
 };

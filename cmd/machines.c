@@ -184,6 +184,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
+static const struct pm_command *const views[] = {&pm_command_machines_curves, NULL};
 const struct pm_command pm_command_machines = {
     .name = "machines",
     .purpose = "list the machine descriptions, show or check one, or compare two",
@@ -191,4 +192,5 @@ const struct pm_command pm_command_machines = {
     .examples = "pmodel machines    # lists them\npmodel machines --diff r12000 itanium2",
     .options = options,
     .run = run,
+    .views = views,
 };

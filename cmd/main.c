@@ -11,14 +11,11 @@
 
 /* In the order of the pipeline. */
 static const struct pm_command *const commands[] = {
-    &pm_command_flags,   &pm_command_loops,      &pm_command_plan,     &pm_command_run,
-    &pm_command_merge,   &pm_command_instrument, &pm_command_profile,  &pm_command_communication,
-    &pm_command_bound,   &pm_command_fit,        &pm_command_model,    &pm_command_schedule,
-    &pm_command_report,  &pm_command_explain,    &pm_command_annotate, &pm_command_diff,
-    &pm_command_compare, &pm_command_scale,      &pm_command_replay,   &pm_command_plot,
-    &pm_command_html,    &pm_command_signature,  &pm_command_convolve, &pm_command_roofline,
-    &pm_command_query,   &pm_command_export,     &pm_command_validate, &pm_command_machines,
-    &pm_command_probe,   &pm_command_doctor,
+    &pm_command_go,     &pm_command_flags,  &pm_command_loops,    &pm_command_plan,
+    &pm_command_run,    &pm_command_merge,  &pm_command_bound,    &pm_command_fit,
+    &pm_command_report, &pm_command_show,   &pm_command_diff,     &pm_command_compare,
+    &pm_command_replay, &pm_command_query,  &pm_command_validate, &pm_command_machines,
+    &pm_command_probe,  &pm_command_doctor,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -71,24 +68,37 @@ static int print_help(FILE *out) {
     return out == stdout ? PM_EXIT_OK : PM_EXIT_INPUT;
 }
 
-/* `pmodel help [WORD | --list [COMMAND [--OPTION]] | --page COMMAND]`. */
+/* The command, or the view of it, that the N WORDS begin with; NULL with a sentence. */
+static const struct pm_command *named_by(char **words, int n, struct pm_error *err) {
+    const struct pm_command *command = n > 0 ? find_command(words[0]) : NULL;
+    n--;
+    return command ? pm_choose_view(command, words + 1, &n, err) : NULL;
+}
+
+/* `pmodel help [WORD | --list [COMMAND...] | --values COMMAND... --OPTION | --page [COMMAND...]]`.
+ */
 static int help(int argc, char **argv) {
-    const struct pm_command *command = argc > 1 ? find_command(argv[1]) : NULL;
-    bool lists = argc > 0 && strcmp(argv[0], "--list") == 0;
     if (argc == 0)
         return print_help(stdout);
-    if (argc > 1 && !command && (lists || strcmp(argv[0], "--page") == 0))
-        return lists ? PM_EXIT_OK : complain_unknown(argv[1]);
-    if (strcmp(argv[0], "--page") == 0 && command)
-        pm_print_page(command);
-    else if (!lists)
+    bool lists = strcmp(argv[0], "--list") == 0, has_values = strcmp(argv[0], "--values") == 0;
+    if (!lists && !has_values && strcmp(argv[0], "--page") != 0)
         return pm_help_word(commands, N_COMMANDS, argv[0]);
-    else if (!command)
+    if (argc == 1 && lists)
         pm_list_command_names(commands, N_COMMANDS);
-    else if (argc > 2)
-        pm_list_option_values(command, argv[2] + strspn(argv[2], "-"));
-    else
-        pm_list_option_names(command);
+    else if (argc == 1)
+        pm_list_pages(commands, N_COMMANDS);
+    struct pm_error err = {0};
+    char *last = argv[argc - 1];
+    const struct pm_command *of = argc > 1 ? find_command(argv[1]) : NULL,
+                            *command = argc > 1 ? named_by(argv + 1, argc - 1, &err) : NULL;
+    if (has_values && of)
+        pm_list_option_values(of, command, last);
+    else if (lists && command)
+        pm_list_option_names(of, command);
+    else if (!lists && !has_values && argc > 1 && !command)
+        return err.kind ? pm_complain(&err) : complain_unknown(argv[1]);
+    else if (!lists && !has_values && command)
+        pm_print_page(command);
     return PM_EXIT_OK;
 }
 
@@ -113,14 +123,20 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "run-one") == 0) /* what jobs execute */
         return pm_run_one(argc - 1, argv + 1);
+    pm_replace_old_name(&argc, &argv);
     const struct pm_command *command = find_command(argv[1]);
     if (!command)
         return complain_unknown(argv[1]);
-    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
-        pm_print_command_help(command);
+    struct pm_error err = {0};
+    int n = argc - 2;
+    const struct pm_command *view = pm_choose_view(command, argv + 2, &n, &err);
+    if (!view)
+        return pm_complain(&err);
+    if (n > 0 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+        pm_print_command_help(argc - 2 == n ? command : view);
         return PM_EXIT_OK;
     }
-    int status = command->run(command, argc - 1, argv + 1);
+    int status = view->run(view, n + 1, argv + 1);
     pm_die_of_interruption();
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "pmodel: cannot write to standard output\n");

@@ -1,5 +1,5 @@
-/* `pmodel model`: how often things are executed, as functions of the size, at any level of the
-   scope tree; from the runs that the store's models were made from. */
+/* `pmodel report --as formulas`: how often things are executed, as functions of the size, at any
+   level of the scope tree; from the runs that the store's models were made from. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static int read_threshold(const struct pm_option_use *use) {
         counts->most_rows = (size_t)value;
         return 0;
     }
-    return pm_usage_error("model",
+    return pm_usage_error(pm_command_report_formulas.name,
                           "--threshold takes a share of the count as 1%% or a number of rows as "
                           "20, not \"%s\"",
                           use->value);
@@ -126,8 +126,8 @@ static int read_level(const struct pm_option_use *use) {
     if (pm_mix_level_from_name(use->value, &request->counts.level) &&
         request->counts.level != PM_MIX_BLOCK)
         return 0;
-    return pm_usage_error("model", "--level is program, module, routine or loop, not \"%s\"",
-                          use->value);
+    return pm_usage_error(pm_command_report_formulas.name,
+                          "--level is program, module, routine or loop, not \"%s\"", use->value);
 }
 
 static int read_sort(const struct pm_option_use *use) {
@@ -135,7 +135,8 @@ static int read_sort(const struct pm_option_use *use) {
     counts->by_count = strcmp(use->value, "count") == 0;
     if (counts->by_count || strcmp(use->value, "place") == 0)
         return 0;
-    return pm_usage_error("model", "--sort is place or count, not \"%s\"", use->value);
+    return pm_usage_error(pm_command_report_formulas.name, "--sort is place or count, not \"%s\"",
+                          use->value);
 }
 
 #define AT(field) offsetof(struct request, field)
@@ -180,7 +181,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     if (status)
         return status;
     if (line.n_arguments != 1)
-        return pm_usage_error("model", "give one store");
+        return pm_usage_error(pm_command_report_formulas.name, "give one store");
     counts->at = request.at.n ? &request.at : NULL;
     if (request.basis.functions) {
         request.fit.bases = &request.basis;
@@ -193,11 +194,12 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_model = {
-    .name = "model",
+const struct pm_command pm_command_report_formulas = {
+    .name = "report --as formulas",
     .purpose = "models of how often instructions of each class are executed, for each scope",
     .usage = "[OPTION]... STORE\n--edges [OPTION]... STORE\n--communication [OPTION]... STORE",
-    .examples = "pmodel model heat.pmdb --classes fp_add,fp_mult    # 13.5*N^3 - 50*N^2 ...",
+    .examples =
+        "pmodel report --as formulas heat.pmdb --classes fp_add,fp_mult    # 13.5*N^3 - 50*N^2 ...",
     .options = options,
     .run = run,
 };

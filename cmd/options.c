@@ -13,6 +13,61 @@
 #include "cmd/cmd.h"
 #include "sched/sched.h"
 
+/* ---- views ----------------------------------------------------------------------------------- */
+
+const char *pm_view_word(const struct pm_command *view) {
+    return view->view ? view->view : strrchr(view->name, ' ') + 1;
+}
+
+static const struct pm_command *find_view(const struct pm_command *command, const char *word,
+                                          struct pm_error *err) {
+    struct pm_nearest nearest = {0};
+    char *words = NULL;
+    for (size_t i = 0; command->views[i]; i++) {
+        const char *own = pm_view_word(command->views[i]);
+        if (strcmp(own, word) == 0) {
+            free(words);
+            return command->views[i];
+        }
+        pm_nearest_try(&nearest, word, own);
+        pm_append(&words, "%s%s", words ? ", " : "", own);
+    }
+    pm_fail(err, "`pmodel %s --as` takes %s, not \"%s\"", command->name, words, word);
+    pm_fail_nearest(err, &nearest);
+    free(words);
+    return NULL;
+}
+
+static void take_out(char **words, int *n, int at, int how_many) {
+    *n -= how_many;
+    memmove(words + at, words + at + how_many, (size_t)(*n - at) * sizeof *words);
+    words[*n] = NULL;
+}
+
+const struct pm_command *pm_choose_view(const struct pm_command *command, char **words, int *n,
+                                        struct pm_error *err) {
+    if (!command->views)
+        return command;
+    for (size_t i = 0; command->run && *n > 0 && command->views[i]; i++)
+        if (strcmp(pm_view_word(command->views[i]), words[0]) == 0) {
+            take_out(words, n, 0, 1);
+            return command->views[i];
+        }
+    if (command->run)
+        return command;
+    const struct pm_command *view = command->views[0];
+    for (int i = 0; view && i < *n && strcmp(words[i], "--") != 0;) {
+        bool joined = strncmp(words[i], "--as=", 5) == 0;
+        if (!joined && (strcmp(words[i], "--as") != 0 || i + 1 == *n)) {
+            i++;
+            continue;
+        }
+        view = find_view(command, joined ? words[i] + 5 : words[i + 1], err);
+        take_out(words, n, i, joined ? 1 : 2);
+    }
+    return view;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static void list_table(const struct pm_option *table, size_t base, const char *of,

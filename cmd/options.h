@@ -156,18 +156,6 @@ struct pm_option {
                 "for people (the default), for programs, or a drawing", .also = svg_),             \
         PM_OPTION_WIDE(at_)
 
-/* ---- commands -------------------------------------------------------------------------------- */
-
-struct pm_command {
-    const char *name;
-    const char *purpose;             /* half a sentence */
-    const char *usage;               /* what follows the name, a line for each way to use it */
-    const char *examples;            /* what a beginner would type, a line each */
-    const struct pm_option *options; /* of a request; NULL: none */
-    bool runs_program;               /* what follows the first argument is no option of ours */
-    int (*run)(const struct pm_command *self, int argc, char **argv); /* the exit status */
-};
-
 /* --role, --interval and --ordinal; AT: struct pm_selection_words (ask/ask.h). */
 #define PM_OPTIONS_SELECTION(at_)                                                                  \
     PM_TEXT("role", 0, "NAME", at_ + offsetof(struct pm_selection_words, role),                    \
@@ -176,6 +164,32 @@ struct pm_command {
                 "one kind of interval, all of them added up"),                                     \
         PM_TEXT("ordinal", 0, "NAME", at_ + offsetof(struct pm_selection_words, ordinal),          \
                 "not added up, but by their number as NAME")
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+/* A command, or one view of a command that has several: `report --as loop`, `machines --curves`. */
+struct pm_command {
+    const char *name;     /* with the words that choose the view */
+    const char *view;     /* what chooses it, where its name does not end so: it is the usual one */
+    const char *page;     /* of docs/, without "pmodel-" and ".md"; NULL: called as the name */
+    const char *purpose;  /* half a sentence */
+    const char *usage;    /* what follows the name, a line for each way to use it */
+    const char *examples; /* what a beginner would type, a line each */
+    const struct pm_option *options; /* of a request; NULL: none */
+    bool runs_program;               /* what follows the first argument is no option of ours */
+    int (*run)(const struct pm_command *self, int argc, char **argv); /* the exit status */
+    /* Its views, NULL behind the last; NULL: it has one.  What chooses a view is the end of its
+       name: `--as WORD` anywhere, or an option that stands first.  Without it the command itself is
+       meant, or, if it has no RUN, the first of the views. */
+    const struct pm_command *const *views;
+};
+
+/* The word that chooses a view: "loop", "--curves". */
+const char *pm_view_word(const struct pm_command *view);
+/* The view of COMMAND that the N WORDS behind its name choose, which are taken out of them; NULL
+   with a sentence: there is no such view. */
+const struct pm_command *pm_choose_view(const struct pm_command *command, char **words, int *n,
+                                        struct pm_error *err);
 
 struct pm_command_line {
     const struct pm_command *command;

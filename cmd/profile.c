@@ -1,5 +1,5 @@
-/* `pmodel profile`: what each basic block of a run did with memory, as `pmodel run --profile` put
-   it into the store. */
+/* `pmodel show --as profile`: what each basic block of a run did with memory, as `pmodel run
+   --profile` put it into the store. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,19 +80,19 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     if (status)
         return status;
     if (line.n_arguments != 1)
-        return pm_usage_error("profile", "give one store");
+        return pm_usage_error(pm_command_show_profile.name, "give one store");
     request.show.view = request.strides ? PM_PROFILE_STRIDES
                         : request.mix   ? PM_PROFILE_MIX
                                         : PM_PROFILE_BLOCKS;
     return report(&request, line.arguments[0], &err) ? PM_EXIT_OK : pm_complain(&err);
 }
 
-const struct pm_command pm_command_profile = {
-    .name = "profile",
+const struct pm_command pm_command_show_profile = {
+    .name = "show --as profile",
     .purpose =
         "what each basic block does with memory: strides, operations, hits in simulated caches",
     .usage = "[OPTION]... STORE",
-    .examples = "pmodel profile heat.pmdb    # of a run with `pmodel run --profile`",
+    .examples = "pmodel show --as profile heat.pmdb    # of a run with `pmodel run --profile`",
     .options = options,
     .run = run,
 };

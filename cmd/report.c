@@ -298,73 +298,112 @@ static bool add_sizes(void *to, char *value, struct pm_error *err) {
 /* What contradicts itself on the command line and hangs on a value; NULL: nothing. */
 static const char *find_contradiction(const struct request *request) {
     bool is_table = request->options.format == PM_REPORT_TABLE;
-    if (request->threads && !is_table)
-        return "--threads is a table; `pmodel export --histograms --threads` writes JSON and CSV";
-    if (request->n_sizes > 1 && (request->ranks || request->intervals))
-        return "--ranks and --intervals are of one size";
-    if (request->n_sizes > 1 && (request->threads || request->carried || request->fits))
-        return "--threads, --carried and --fits are of one size";
-    if (request->n_sizes > 1 && request->options.tree)
-        return "--tree is of one size";
+    bool is_of_one_size = request->threads || request->carried || request->ranks ||
+                          request->intervals || request->options.tree;
+    if (request->n_sizes > 1 && is_of_one_size)
+        return "it is of one size";
+    if (request->n_sizes > 1 && request->fits)
+        return "--fits is of one size";
     if (request->options.tree && !is_table)
-        return "--tree is a table; JSON has the tree in \"scopes\"";
+        return "it is a table; JSON of `pmodel report` has the tree in \"scopes\"";
     if (request->fits && !is_table)
         return "--fits is a table; `pmodel query --fits` writes JSON and CSV";
     return NULL;
 }
 
 #define AT(field) offsetof(struct request, field)
-static const struct pm_option options[] = {
-    PM_HEADING("which runs"),
-    PM_ADDED(NULL, 'P', "NAME=VALUES", add_sizes, AT(design),
-             "sizes, as N=64,128; without it the largest one that was measured", .repeats = true),
+#define SIZES                                                                                      \
+    PM_HEADING("which runs"),                                                                      \
+        PM_ADDED(NULL, 'P', "NAME=VALUES", add_sizes, AT(design),                                  \
+                 "sizes, as N=64,128; without it the largest one that was measured",               \
+                 .repeats = true)
+#define MACHINES                                                                                   \
+    PM_HEADING("machine"), PM_OPTIONS_MACHINES(AT(on)), PM_OPTION_DEPS(AT(predict)),               \
+        PM_OPTION_TIME(AT(predict))
+#define CORES                                                                                      \
+    PM_READ("cores", 0, "P", pm_read_count, AT(predict.n_cores), "deals the threads to P cores")
+#define ROWS                                                                                       \
+    PM_OPTION_MIN_PERCENT(AT(options), "sums up rows below this share of the time (0.5)"),         \
+        PM_OPTION_TOP(AT(options), "at most N rows")
+#define COLUMNS                                                                                    \
+    PM_TEXT("fields", 0, "LIST", AT(options.fields), "the columns; +LIST: beside the usual ones"), \
+        PM_TEXT("sort", 0, "FIELD", AT(options.sort),                                              \
+                "rows from the largest figure of a field on"),                                     \
+        PM_TEXT("filter", 0, "PATTERN", AT(options.filter),                                        \
+                "only routines, loops, files that fit"),                                           \
+        PM_FLAG("notes", 0, AT(options.all_notes), "all notes")
+
+static const struct pm_option of_loops[] = {
+    SIZES,
     PM_OPTIONS_SELECTION(AT(selection)),
-    PM_FLAG("interpolate", 0, AT(interpolate), PM_INTERPOLATE_HELP,
-            .excludes = "threads carried fits",
-            .because = "block sizes are interpolated for times and misses of the whole"),
-    PM_HEADING("machine"),
-    PM_OPTIONS_MACHINES(AT(on)),
-    PM_OPTION_DEPS(AT(predict)),
-    PM_OPTION_TIME(AT(predict)),
-    PM_READ("cores", 0, "P", pm_read_count, AT(predict.n_cores), "deals the threads to P cores"),
+    PM_FLAG("interpolate", 0, AT(interpolate), PM_INTERPOLATE_HELP, .excludes = "fits"),
+    MACHINES,
+    CORES,
     PM_HEADING("what is shown"),
-    PM_FLAG("tree", 0, AT(options.tree), "loops under what they are in"),
-    PM_FLAG("threads", 0, AT(threads), "also a line for each thread of a measured run",
-            .excludes = "carried role interval"),
-    PM_FLAG("fits", 0, AT(fits), "also up to which size each loop's data fits each level",
-            .excludes = "carried"),
-    PM_FLAG("carried", 0, AT(carried), "instead what carries the misses",
-            .excludes = "fields sort filter tree role interval",
-            .because = "what carries misses is of whole runs, without times"),
-    PM_FLAG("ranks", 0, AT(ranks), "instead groups of ranks",
-            .excludes = "intervals role threads carried fits fields sort filter tree",
-            .because = "groups of ranks are a report of their own, of all ranks"),
-    PM_FLAG("intervals", 0, AT(intervals), "instead kinds of intervals",
-            .excludes = "interval threads carried fits fields sort filter tree",
-            .because = "kinds of intervals are a report of their own"),
-    PM_TEXT("fields", 0, "LIST", AT(options.fields), "the columns; +LIST: beside the usual ones"),
-    PM_TEXT("sort", 0, "FIELD", AT(options.sort), "rows from the largest figure of a field on"),
-    PM_TEXT("filter", 0, "PATTERN", AT(options.filter), "only routines, loops, files that fit"),
-    PM_OPTION_MIN_PERCENT(AT(options), "sums up rows below this share of the time (0.5)"),
-    PM_OPTION_TOP(AT(options), "at most N rows"),
-    PM_FLAG("notes", 0, AT(options.all_notes), "all notes"),
+    COLUMNS,
+    ROWS,
+    PM_FLAG("fits", 0, AT(fits), "also up to which size each loop's data fits each level"),
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static const struct pm_option of_threads[] = {
+    SIZES,
+    MACHINES,
+    CORES,
+    PM_HEADING("what is shown"),
+    COLUMNS,
+    ROWS,
+    PM_HEADING("output"),
+    PM_OPTION_WIDE(AT(options)),
+    {0},
+};
+
+static const struct pm_option of_carriers[] = {
+    SIZES, MACHINES, PM_HEADING("what is shown"), ROWS, PM_OPTIONS_TABLES(AT(options)), {0},
+};
+
+static const struct pm_option of_ranks[] = {
+    SIZES,
+    PM_TEXT("interval", 0, "KIND", AT(selection.interval), "in one kind of interval"),
+    PM_TEXT("ordinal", 0, "NAME", AT(selection.ordinal), "and one, by its number as NAME"),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    MACHINES,
+    PM_HEADING("what is shown"),
+    ROWS,
+    PM_OPTIONS_TABLES(AT(options)),
+    {0},
+};
+
+static const struct pm_option of_intervals[] = {
+    SIZES,
+    PM_TEXT("role", 0, "NAME", AT(selection.role), "of the mean rank of a role"),
+    PM_OPTION_INTERPOLATE(AT(interpolate)),
+    MACHINES,
+    PM_HEADING("what is shown"),
+    ROWS,
     PM_OPTIONS_TABLES(AT(options)),
     {0},
 };
 
 static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
+    request.options.tree = self == &pm_command_report_tree;
+    request.threads = self == &pm_command_report_threads;
+    request.carried = self == &pm_command_report_carried;
+    request.ranks = self == &pm_command_report_ranks;
+    request.intervals = self == &pm_command_report_intervals;
     struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     const char *contradiction = NULL;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
-        status = pm_usage_error("report", "give one store");
+        status = pm_usage_error(self->name, "give one store");
     else if (status == 0 &&
              !pm_size_design_expand(&request.design, &request.sizes, &request.n_sizes, &err))
         status = pm_complain(&err);
     else if (status == 0 && (contradiction = find_contradiction(&request)))
-        status = pm_usage_error("report", "%s", contradiction);
+        status = pm_usage_error(self->name, "%s", contradiction);
     else if (status == 0 && !report(&request, line.arguments[0], &err))
         status = pm_complain(&err);
     pm_free_machines(&request.on);
@@ -373,12 +412,80 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
+const struct pm_command pm_command_report_table = {
+    .name = "report",
+    .view = "table",
+    .purpose = "time, misses and what limits each loop, at a size, on a machine",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel report heat.pmdb -m r12000 -P N=64,128,256    # sizes side by side\n"
+                "pmodel report heat.pmdb -m r12000 --fields +L1/ki",
+    .options = of_loops,
+    .run = run,
+};
+
+const struct pm_command pm_command_report_tree = {
+    .name = "report --as tree",
+    .page = "report",
+    .purpose = "the same, with loops under what they are in",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel report --as tree heat.pmdb -m r12000 --filter 'step*'",
+    .options = of_loops,
+    .run = run,
+};
+
+const struct pm_command pm_command_report_threads = {
+    .name = "report --as threads",
+    .page = "report",
+    .purpose = "of a measured run, what each of its threads misses",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel report --as threads stencil.pmdb -m r12000",
+    .options = of_threads,
+    .run = run,
+};
+
+const struct pm_command pm_command_report_carried = {
+    .name = "report --as carried",
+    .page = "report",
+    .purpose = "what carries the misses of a run that was made with --carry",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel report --as carried heat.pmdb -m r12000 --top 10",
+    .options = of_carriers,
+    .run = run,
+};
+
+const struct pm_command pm_command_report_ranks = {
+    .name = "report --as ranks",
+    .page = "report",
+    .purpose = "groups of ranks of an MPI program: time, imbalance, waiting",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel report --as ranks chain.pmdb -m zen4 -P N=200,p=64",
+    .options = of_ranks,
+    .run = run,
+};
+
+const struct pm_command pm_command_report_intervals = {
+    .name = "report --as intervals",
+    .page = "report",
+    .purpose = "what lies between two calls that end intervals, by kind",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel report --as intervals chain.pmdb -m zen4",
+    .options = of_intervals,
+    .run = run,
+};
+
+static const struct pm_command *const views[] = {
+    &pm_command_report_table,    &pm_command_report_tree,        &pm_command_report_loop,
+    &pm_command_report_source,   &pm_command_report_page,        &pm_command_report_plot,
+    &pm_command_report_roofline, &pm_command_report_convolution, &pm_command_report_formulas,
+    &pm_command_report_scaling,  &pm_command_report_callgrind,   &pm_command_report_folded,
+    &pm_command_report_extrap,   &pm_command_report_ranks,       &pm_command_report_intervals,
+    &pm_command_report_threads,  &pm_command_report_carried,     NULL};
+
 const struct pm_command pm_command_report = {
     .name = "report",
-    .purpose = "time, misses and what limits each loop, at a size, on a machine",
-    .usage = "[OPTION]... STORE\n--ranks | --intervals | --carried [OPTION]... STORE",
-    .examples = "pmodel report heat.pmdb -m r12000 -P N=64,128,256    # sizes side by side\npmodel "
-                "report heat.pmdb -m r12000 --tree --fields +L1/ki",
-    .options = options,
-    .run = run,
+    .purpose = "what is predicted at a size, on a machine: tables, one loop, the source, pictures",
+    .usage = "[--as VIEW] [OPTION]... STORE",
+    .examples = "pmodel report heat.pmdb -m r12000 -P N=256\n"
+                "pmodel report --as loop heat.pmdb step/4 -m r12000 -P N=256",
+    .views = views,
 };

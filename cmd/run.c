@@ -261,6 +261,7 @@ static int run_programs(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
+static const struct pm_command *const views[] = {&pm_command_run_instrument, NULL};
 const struct pm_command pm_command_run = {
     .name = "run",
     .purpose = "measure a program at one or more problem sizes",
@@ -270,4 +271,5 @@ const struct pm_command pm_command_run = {
     .options = options,
     .runs_program = true,
     .run = run_programs,
+    .views = views,
 };

@@ -1,4 +1,4 @@
-/* `pmodel scale`: misses and time over a range of sizes, on one or more machines.
+/* `pmodel report --as scaling`: misses and time over a range of sizes, on one or more machines.
 
    The steps: the sizes that -P gives, and those that the store has between them → for each what the
    models predict, and what was measured → figures on each machine → the sizes at which loops fall
@@ -11,7 +11,6 @@
 #include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
-#include "cmd/replay/replay.h"
 #include "core/expression/expression.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
@@ -21,7 +20,6 @@
 
 struct request {
     const char *store_path, *per;
-    const char *platform, *grid; /* of a parallel program that is replayed; NULL: it is not */
     struct pm_size_design design;
     struct pm_machine_list on;
     struct pm_predict_options predict;
@@ -315,26 +313,16 @@ static bool scale(struct request *request, struct pm_error *err) {
     return ok;
 }
 
-static bool scale_ranks(const struct request *request, struct pm_error *err) {
-    const struct pm_scaling_request of_ranks = {
-        request->store_path, request->platform, request->grid,    &request->design,
-        &request->on,        request->predict,  request->options, request->svg};
-    return pm_scale_ranks(&of_ranks, err);
-}
-
 #define AT(field) offsetof(struct request, field)
 static const struct pm_option options[] = {
     PM_HEADING("which sizes"),
     PM_ADDED(NULL, 'P', "NAME=VALUES", pm_add_size_list, AT(design),
              "the sizes to follow, as N=16:256:16", .repeats = true),
-    PM_TEXT("per", 0, "EXPR", AT(per), "how many units of work a run has", .excludes = "platform"),
+    PM_TEXT("per", 0, "EXPR", AT(per), "how many units of work a run has"),
     PM_OPTIONS_SELECTION(AT(selection)),
     PM_HEADING("machine"),
     PM_OPTIONS_MACHINES(AT(on)),
     PM_OPTION_TIME(AT(predict)),
-    PM_TEXT("platform", 0, "FILE.xml", AT(platform), "the network that ranks are replayed on"),
-    PM_TEXT("grid", 0, "NAME,...", AT(grid), "the parameters that are the grid of ranks",
-            .needs = "platform"),
     PM_HEADING("what is shown"),
     PM_OPTION_MIN_PERCENT(AT(options), "of loops that fall out of levels (5)"),
     PM_OPTIONS_DRAWN(AT(options), AT(svg)),
@@ -348,16 +336,16 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     request.options.min_percent = 5;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
-        status = pm_usage_error("scale", "give one store");
+        status = pm_usage_error(pm_command_report_scaling.name, "give one store");
     else if (status == 0 && request.design.n_specs == 0)
-        status = pm_usage_error("scale", "give a range of sizes to follow, as in -P N=16:256:16");
+        status = pm_usage_error(pm_command_report_scaling.name,
+                                "give a range of sizes to follow, as in -P N=16:256:16");
     else if (status == 0 && request.on.n_machines == 0)
-        status = pm_usage_error("scale", "name one or more machines with -m NAME");
-    else if (status == 0 && request.platform && request.on.n_machines > 1)
-        status = pm_usage_error("scale", "--platform takes one machine");
+        status = pm_usage_error(pm_command_report_scaling.name,
+                                "name one or more machines with -m NAME");
     if (status == 0) {
         request.store_path = line.arguments[0];
-        if (!(request.platform ? scale_ranks(&request, &err) : scale(&request, &err)))
+        if (!scale(&request, &err))
             status = pm_complain(&err);
     }
     pm_size_design_free(&request.design);
@@ -365,12 +353,11 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_scale = {
-    .name = "scale",
+const struct pm_command pm_command_report_scaling = {
+    .name = "report --as scaling",
     .purpose = "misses and time over a range of sizes, and where loops fall out of levels",
-    .usage = "-P NAME=VALUES... -m MACHINE [OPTION]... STORE\n--platform FILE.xml -P "
-             "NAME=VALUES... -m MACHINE [OPTION]... STORE",
-    .examples = "pmodel scale heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'",
+    .usage = "-P NAME=VALUES... -m MACHINE [OPTION]... STORE",
+    .examples = "pmodel report --as scaling heat.pmdb -P N=16:256:16 -m r12000 --per 'N^3'",
     .options = options,
     .run = run,
 };

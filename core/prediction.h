@@ -52,8 +52,8 @@ struct pm_cost_change {
     double cycles, schedule_cycles, level_misses[PM_MAX_LEVELS];
 };
 
-/* What the cycles of a cost lie between, as sums over scopes, in cycles (sched/interval.c); NAN:
-   not known. */
+/* What the cycles of a cost lie between, as sums over scopes, in cycles (sched/time_interval.c);
+   NAN: not known. */
 struct pm_spread {
     struct pm_cost_change low, high; /* by the models; 0 where these have no intervals */
     /* Half intervals, downwards and upwards, of what the model of time may be off by: as if all

@@ -47,7 +47,7 @@ struct pm_fit_options {
        NULL: none.  Borrowed. */
     const struct pm_given_formulas *formulas;
     /* Models are functions of these; an error if two runs have the same values of them.  0: of
-       those that are found (prepare/parameters.c).  Borrowed. */
+       those that are found (prepare/choose_parameters.c).  Borrowed. */
     size_t n_parameters;
     const char *const *parameters;
 };

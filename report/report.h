@@ -55,18 +55,19 @@ struct pm_predictions_report {
 bool pm_report_predictions(FILE *out, const struct pm_predictions_report *report,
                            const struct pm_report_options *options, struct pm_error *err);
 
-/* `pmodel report --threads`: a table with a line for each of the N streams, those that never
+/* `pmodel report --as threads`: a table with a line for each of the N streams, those that never
  * accessed anything left out. */
 void pm_report_threads(FILE *out, const struct pm_machine *machine,
                        const struct pm_thread_misses *threads, size_t n,
                        const struct pm_report_options *options);
 
-/* `pmodel report --carried`: the misses of a run that was measured with --carry, on each machine:
-   by loop that carries them, where they come from and where they go to. */
+/* `pmodel report --as carried`: the misses of a run that was measured with --carry, on each
+   machine: by loop that carries them, where they come from and where they go to. */
 void pm_report_carried(FILE *out, const struct pm_carried_report *report,
                        const struct pm_report_options *options);
 
-/* `pmodel profile`: basic blocks, most references to memory first, measured at size AT. */
+/* `pmodel show --as profile`: basic blocks, most references to memory first, measured at size AT.
+ */
 enum pm_profile_view { PM_PROFILE_BLOCKS, PM_PROFILE_STRIDES, PM_PROFILE_MIX };
 struct pm_profile_request {
     enum pm_profile_view view; /* of tables; JSON and CSV have all */
@@ -98,6 +99,16 @@ struct pm_bound_build {
    best bound. */
 void pm_report_bound_builds(FILE *out, struct pm_bound_build *builds, size_t n,
                             const struct pm_report_options *options);
+
+/* `pmodel show`: a run of a store; texts of the caller. */
+struct pm_stored_run {
+    char *size;
+    char *blocks;  /* "64,4096", bytes; "": only counts */
+    char *extras;  /* what was measured beside counts and reuse distances: "times, carriers" */
+    char *cut_off; /* how it ended before its end; NULL: it did not */
+};
+void pm_report_stored_runs(FILE *out, const struct pm_stored_run *runs, size_t n,
+                           const struct pm_report_options *options);
 
 /* `pmodel doctor`: one thing that was looked at. */
 enum pm_health { PM_HEALTH_FINE = 0, PM_HEALTH_LIMITED, PM_HEALTH_BROKEN };
@@ -157,7 +168,7 @@ const char *pm_mix_level_word(enum pm_mix_level level); /* "routine" */
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
                    const char *routine, const struct pm_report_options *options);
 
-/* `pmodel schedule`: what holds loops back when nothing misses. */
+/* `pmodel loops --schedule`: what holds loops back when nothing misses. */
 struct pm_schedules_report {
     const struct pm_structure *structure;
     const struct pm_machine *machine;
@@ -231,7 +242,7 @@ void pm_report_validated_times(FILE *out, const struct pm_timed_report *report,
 bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
                          const struct pm_report_options *options, struct pm_error *err);
 
-/* ---- `pmodel plan` (plan.c) -------------------------------------------------------------------
+/* ---- `pmodel plan` (report_plan.c) --------------------------------------------------------------
  */
 
 struct pm_plan_report {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "core/rank_environment/rank_environment.h"
+#include "core/rank_environment.h"
 #include "core/raw_file.h"
 #include "runtime/raw_output/raw_output.h"
 #include "runtime/system.h"

@@ -1,5 +1,5 @@
 /* Which rank of a parallel program this process is: what the wrapper of the MPI library said, else
-   what the launcher put into the environment (core/rank_environment/rank_environment.h). */
+   what the launcher put into the environment (core/rank_environment.h). */
 #ifndef PM_RUNTIME_RANKS_H
 #define PM_RUNTIME_RANKS_H
 

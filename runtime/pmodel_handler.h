@@ -5,8 +5,8 @@
        const struct pmodel_handler pmodel_handler = {.version = PMODEL_HANDLER_VERSION, …};
 
    Callbacks that are NULL are not called.  Which events there are, the copy of the program decides:
-   `pmodel instrument` and `pmodel run --handler` say.  runtime/examples/ has a handler to begin
-   with.
+   `pmodel run --instrument` and `pmodel run --handler` say.  runtime/examples/ has a handler to
+   begin with.
 
    What a callback may do.  It runs inside the program, on a private stack of 64 KiB of the thread
    that it is told of, between two of the program's instructions, whatever the program is doing

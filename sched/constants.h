@@ -15,12 +15,13 @@
 #define PM_SCHED_CONSTANTS(X)                                                                      \
     /* ---- intervals: chosen by bench/intervals.sh (docs/intervals.md) ---- */                    \
     X(schedule_error, 0.45,                                                                        \
-      "s of interval.c: innermost loops alone are within 0.2 (docs/schedule.md, four of five), "   \
+      "s of time_interval.c: innermost loops alone are within 0.2 (docs/schedule.md, four of "     \
+      "five), "                                                                                    \
       "nests of whole programs are not: of 33 that are mostly a schedule half are within 0.43")    \
     X(share_downwards, 0.1,                                                                        \
-      "d of interval.c: the least that was tried, since the figures of a probed machine are "      \
+      "d of time_interval.c: the least that was tried, since the figures of a probed machine are " \
       "uncertain enough; it is what there is for machine files without intervals")                 \
-    X(share_upwards, 0.1, "u of interval.c: the same upwards")                                     \
+    X(share_upwards, 0.1, "u of time_interval.c: the same upwards")                                \
     X(most_of_it, 0.9,                                                                             \
       "What is evenly spread between nothing and its most is above a tenth of it with the "        \
       "probability that the lower end of an 80% interval has")                                     \

@@ -20,7 +20,7 @@
    A machine that is disturbed is slower, never faster: of intervals of times and rates the fast
    side counts, either way.  Sizes count as they are: in a guest the neighbours have their part of
    the last cache, and both ends were seen.  Rows of operations are not among the figures, since the
-   error of schedules was measured with them as they are probed (interval.c). */
+   error of schedules was measured with them as they are probed (time_interval.c). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -148,12 +148,12 @@ bool pm_figure_is_of_misses(const struct pm_machine *machine, const char *figure
 /* Fills what figures of the machine may change of all scopes' own costs. */
 void pm_add_machine_spreads(const struct pm_mapped *mapped, struct pm_prediction *prediction);
 
-/* ---- interval.c ------------------------------------------------------------------------------ */
+/* ---- time_interval.c ------------------------------------------------------------------------- */
 
 /* Fills `spread` of all scopes' own costs, as if the models were exact. */
 void pm_add_spreads(const struct pm_mapped *mapped, struct pm_prediction *prediction);
 
-/* ---- notes.c --------------------------------------------------------------------------------- */
+/* ---- prediction_notes.c ---------------------------------------------------------------------- */
 
 /* Is PART of WHOLE more than what sums of predicted counts may be off by? */
 bool pm_is_worth_a_note(double part, double whole);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a page of `pmodel html` in headless Chromium, through chromedriver, does with it what a reader
+"""Opens a page of `pmodel report --as page` in headless Chromium, through chromedriver, does with it what a reader
 does, and prints what was seen, as JSON:  tests/browser.py PAGE SIZE [SCREENSHOT]
 
 SIZE, "N=80", is one of -P, whose rows are printed as the table shows them."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a page of `pmodel html` without a browser: tests/page.py rows PAGE SIZE prints, for a size as
+"""Reads a page of `pmodel report --as page` without a browser: tests/page.py rows PAGE SIZE prints, for a size as
 the page calls it ("N=80"), each row's cells as the page would show them, with tabs between; `facts`
 what the page says of itself, as JSON."""
 import base64

@@ -406,12 +406,12 @@ sched_machine=icelake-sp sched_llvm_cpu=icelake-server
 if wanted sched_vs_llvm_mca || wanted sched_loops_per_second; then
     say "schedules of loops, and llvm-mca"
     large=$(ldconfig -p | awk '/libgsl\.so\.27 / { print $NF; exit }')
-    pmodel schedule "$large" --all -m "$sched_machine" --format json |
+    pmodel loops --schedule "$large" --all -m "$sched_machine" --format json |
         jq -r '[.loops[] | select(.cycles != null)] | unique_by(.hash) | to_entries[] | "\(.key + 1)\t\(.value.bytes)"' >schedule.loops
     mca_assembler schedule.loops >schedule.s
     for ((round = 1; round <= 3; round++)); do
         printf '{"loops": %s, "ours": %s, "mca_loops": %s, "mca": %s}\n' "$(wc -l <schedule.loops)" \
-            "$(OMP_NUM_THREADS=1 cpu_seconds pmodel schedule "$large" --all -m "$sched_machine" --format json)" \
+            "$(OMP_NUM_THREADS=1 cpu_seconds pmodel loops --schedule "$large" --all -m "$sched_machine" --format json)" \
             "$(grep -c BEGIN schedule.s)" \
             "$(cpu_seconds llvm-mca-19 "${mca_options[@]}" -skip-unsupported-instructions=any -mcpu="$sched_llvm_cpu" -iterations=100 -o schedule.mca schedule.s)" >>schedules.jsonl
     done
@@ -419,7 +419,7 @@ fi
 : >schedule_cc1.jsonl
 if wanted sched_cc1_seconds; then
     say "schedules of all loops of cc1"
-    printf '{"seconds": %s}\n' "$(OMP_NUM_THREADS=1 cpu_seconds pmodel schedule "$(gcc -print-prog-name=cc1)" --all -m "$sched_machine" --format json)" \
+    printf '{"seconds": %s}\n' "$(OMP_NUM_THREADS=1 cpu_seconds pmodel loops --schedule "$(gcc -print-prog-name=cc1)" --all -m "$sched_machine" --format json)" \
         >>schedule_cc1.jsonl
 fi
 

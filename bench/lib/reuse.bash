@@ -5,7 +5,7 @@
 # bins STORE: of all histograms in blocks of 64 bytes together, "kind low high accesses histograms" a line;
 # kind: cold, reuse, beyond.
 bins() {
-    pmodel export --histograms -s "$1" --block 64 --format csv |
+    pmodel show --as histograms "$1" --block 64 --format csv |
         sqlite3 -cmd '.mode csv' -cmd '.import /dev/stdin lines' -cmd '.mode list' -cmd ".separator ' '" \
             -cmd '.nullvalue -' :memory: "select record, nullif(distance_low, ''), nullif(distance_high, ''),
                 sum(loads + stores), count(*) from lines group by 1, 2, 3"
@@ -53,7 +53,7 @@ reuse_memory() {
     shift 2
     rm -rf raw copy
     mkdir raw
-    pmodel instrument -q -o copy "$program" >&2
+    pmodel run --instrument -q -o copy "$program" >&2
     plain=$(peak_kib "$program" "$@")
     analysed=$(PMODEL_OUT=$PWD/raw PMODEL_BLOCK=64 peak_kib ./copy "$@")
     bins "$exact" | awk -v plain="$plain" -v analysed="$analysed" '

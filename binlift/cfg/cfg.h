@@ -117,7 +117,7 @@ static inline uint32_t pm_flow_to(const struct pm_flow *flow, uint32_t edge) {
    PM_NONE where unreachable) and ORDER; returns how many. */
 uint32_t pm_flow_order(const struct pm_flow *flow, uint32_t *order, uint32_t *position);
 
-/* ---- natural loops, irreducible regions (loops.c) -------------------------------------------- */
+/* ---- natural loops, irreducible regions (find_loops.c) --------------------------------------- */
 
 struct pm_loop {
     uint32_t routine;

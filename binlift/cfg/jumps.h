@@ -46,7 +46,7 @@ struct pm_jumps {
 };
 void pm_find_jumps(const struct pm_lifted *lifted, uint32_t routine, struct pm_jumps *jumps);
 
-/* ---- cfg.c, loops.c, for a summary ----------------------------------------------------------- */
+/* ---- cfg.c, find_loops.c, for a summary ------------------------------------------------------ */
 
 /* Each routine's graph only while VISIT looks at it. */
 void pm_visit_cfg(struct pm_lifted *lifted,

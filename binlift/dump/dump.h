@@ -61,7 +61,7 @@ void pm_put_routine(const struct pm_dump *dump, uint32_t routine);
 /* "i12": instruction INSN, counted in its routine. */
 void pm_put_insn(const struct pm_dump *dump, uint32_t routine, uint32_t insn);
 
-/* ---- loops (cfg/loops.c) -------------------------------------------------------------------- */
+/* ---- loops (cfg/find_loops.c) ---------------------------------------------------------------- */
 
 /* Fills first_loop, loops, loop_number.  Needs the scope tree. */
 void pm_number_loops(struct pm_dump *dump);

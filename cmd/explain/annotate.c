@@ -1,6 +1,6 @@
-/* `pmodel annotate`: a source file with the time and misses of its lines.  Which instruction is of
-   which line is read from the program's own file; where that is not there any more, or is of
-   another build, basic blocks count at the lines that the store has for them. */
+/* `pmodel report --as source`: a source file with the time and misses of its lines.  Which
+   instruction is of which line is read from the program's own file; where that is not there any
+   more, or is of another build, basic blocks count at the lines that the store has for them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -160,9 +160,10 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 2)
-        status = pm_usage_error("annotate", "give one store, and a source file of its program");
+        status = pm_usage_error(pm_command_report_source.name,
+                                "give one store, and a source file of its program");
     else if (status == 0 && request.on.n_machines != 1)
-        status = pm_usage_error("annotate", "give one machine (-m)");
+        status = pm_usage_error(pm_command_report_source.name, "give one machine (-m)");
     if (status == 0) {
         request.store_path = line.arguments[0];
         request.file = line.arguments[1];
@@ -174,11 +175,12 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_annotate = {
-    .name = "annotate",
+const struct pm_command pm_command_report_source = {
+    .name = "report --as source",
     .purpose = "a source file with the time and misses of its lines",
     .usage = "-m MACHINE [OPTION]... STORE FILE",
-    .examples = "pmodel annotate heat.pmdb heat.c -m r12000 -P N=256    # the source, by line",
+    .examples =
+        "pmodel report --as source heat.pmdb heat.c -m r12000 -P N=256    # the source, by line",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel explain`: all that a store knows of one loop at one size on one machine.
+/* `pmodel report --as loop`: all that a store knows of one loop at one size on one machine.
 
    The steps: the prediction → which loop → its counts as formulas → its misses by group, and what
    carries them → the sizes at which it falls out of each level → what is gained without each
@@ -391,9 +391,9 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && (line.n_arguments < 1 || line.n_arguments > 2))
-        status = pm_usage_error("explain", "give one store, and one loop of it");
+        status = pm_usage_error(pm_command_report_loop.name, "give one store, and one loop of it");
     else if (status == 0 && request.on.n_machines != 1)
-        status = pm_usage_error("explain", "give one machine (-m)");
+        status = pm_usage_error(pm_command_report_loop.name, "give one machine (-m)");
     if (status == 0) {
         request.store_path = line.arguments[0];
         request.loop = line.n_arguments > 1 ? line.arguments[1] : NULL;
@@ -406,11 +406,11 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_explain = {
-    .name = "explain",
+const struct pm_command pm_command_report_loop = {
+    .name = "report --as loop",
     .purpose = "all that is known of one loop, and what may be tried",
     .usage = "-m MACHINE [OPTION]... STORE [LOOP]",
-    .examples = "pmodel explain heat.pmdb step/4 -m r12000 -P N=256    # all of one loop",
+    .examples = "pmodel report --as loop heat.pmdb step/4 -m r12000 -P N=256    # all of one loop",
     .options = options,
     .run = run,
 };

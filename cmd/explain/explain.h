@@ -1,4 +1,5 @@
-/* `pmodel explain` and `pmodel annotate`: one loop, or the lines of a source file, of a store. */
+/* `pmodel report --as loop` and `pmodel report --as source`: one loop, or the lines of a source
+ * file, of a store. */
 #ifndef PM_CMD_EXPLAIN_H
 #define PM_CMD_EXPLAIN_H
 

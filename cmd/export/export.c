@@ -1,4 +1,4 @@
-/* `pmodel export`: what a store holds, for other programs.
+/* `pmodel show`: what a store holds, for other programs.
 
    Histograms go from the store to the output one after the other; what stands next to each other in
    the store (the threads of one group and block size) is added up on the way, unless each is asked
@@ -275,7 +275,7 @@ static bool say_cut_off(const struct job *job, const struct pm_parameters *run,
         return false;
     if (how) {
         size = pm_parameters_text(run);
-        fprintf(stderr, "pmodel export: %s%sthis run did not come to its end (it %s)\n", size,
+        fprintf(stderr, "pmodel show: %s%sthis run did not come to its end (it %s)\n", size,
                 *size ? ": " : "", how);
         free(size);
     }
@@ -384,99 +384,142 @@ static int read_format(const struct pm_option_use *use) {
     return pm_usage_error("export", "--format is json or csv, not \"%s\"", use->value);
 }
 
-static int check_predictions(const struct pm_export_request *request) {
-    if (request->on.n_machines != 1)
-        return pm_usage_error("export", "name one machine with -m NAME");
-    return 0;
-}
+/* ---- the command line ------------------------------------------------------------------------ */
 
-static int check_measured(const struct pm_export_request *request) {
-    if (request->selection.role || request->selection.interval)
-        return pm_usage_error("export", "what was measured is of whole runs: --role and --interval "
-                                        "are for --callgrind, --folded and --extrap");
-    if (request->on.n_machines)
-        return pm_usage_error("export", "-m is for --callgrind, --folded and --extrap");
-    return 0;
-}
-
-static int check(const struct pm_export_request *request, const struct pm_command_line *line) {
-    if (!(request->histograms || request->carried || request->strides || request->intervals ||
-          is_of_predictions(request)))
-        return pm_usage_error("export", "say what: one of --histograms, --carried, --strides, "
-                                        "--intervals, --callgrind, --folded and --extrap");
-    int status = is_of_predictions(request) ? check_predictions(request) : check_measured(request);
-    if (status == 0 && (!request->store_path || line->n_arguments))
-        status = pm_usage_error("export", "name one store with -s STORE");
-    return status;
-}
-
-#define PREDICTIONS "callgrind folded extrap"
-#define OTHERS "histograms carried strides intervals " PREDICTIONS
 #define AT(field) offsetof(struct pm_export_request, field)
-static const struct pm_option options[] = {
-    PM_HEADING("what was measured"),
-    PM_FLAG("histograms", 0, AT(histograms), "histograms of reuse distances, by group",
-            .excludes = OTHERS),
-    PM_FLAG("carried", 0, AT(carried), "a histogram for each reuse pattern", .excludes = OTHERS),
-    PM_FLAG("strides", 0, AT(strides), "how addresses went through memory",
-            .excludes = OTHERS " block"),
-    PM_FLAG("intervals", 0, AT(intervals), "the intervals of each run",
-            .excludes = OTHERS " block routine group"),
-    PM_LIST("block", 0, "SIZES", pm_add_block_size, AT(blocks), "only blocks of these sizes",
-            .excludes = PREDICTIONS),
-    PM_TEXT("routine", 0, "NAMES", AT(routines), "only groups in these routines",
-            .excludes = PREDICTIONS),
-    PM_TEXT("group", 0, "LIST", AT(groups), "only these groups: numbers, names of data",
-            .excludes = PREDICTIONS),
-    PM_FLAG("threads", 0, AT(threads), "each thread by itself", .needs = "histograms",
-            .excludes = "shared"),
-    PM_FLAG("shared", 0, AT(shared), "the interleaved accesses of all threads",
-            .needs = "histograms"),
-    PM_HEADING("predictions"),
-    PM_FLAG("callgrind", 0, AT(callgrind), "a profile for KCachegrind", .excludes = OTHERS),
-    PM_FLAG("folded", 0, AT(folded), "folded stacks, for flame graphs", .excludes = OTHERS),
-    PM_FLAG("extrap", 0, AT(extrap), "figures of all measured sizes for Extra-P",
-            .excludes = OTHERS),
-    PM_TEXT("of", 0, "FIGURE", AT(of), "of what: Cycles, Instructions, misses as L1m",
-            .needs = "folded"),
-    PM_OPTIONS_ONE_MACHINE(AT(on)),
-    PM_OPTION_TIME(AT(predict)),
-    PM_HEADING("which runs"),
-    PM_TEXT("store", 's', "STORE", AT(store_path), "the store"),
-    PM_ADDED(NULL, 'P', "NAME=VALUE[,...]", pm_add_parameters, AT(at),
-             "only runs with these values; of predictions the size", .repeats = true),
-    PM_OPTIONS_SELECTION(AT(selection)),
-    PM_HEADING("output"),
-    PM_READ("format", 0, "json|csv", read_format, AT(format), "json is the default",
-            .excludes = PREDICTIONS),
-    PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output"),
+#define RUNS                                                                                       \
+    PM_HEADING("which runs"),                                                                      \
+        PM_ADDED(NULL, 'P', "NAME=VALUE[,...]", pm_add_parameters, AT(at),                         \
+                 "only runs with these values; without it all", .repeats = true)
+#define BLOCKS PM_LIST("block", 0, "SIZES", pm_add_block_size, AT(blocks), "only of these sizes")
+#define GROUPS                                                                                     \
+    PM_TEXT("routine", 0, "NAMES", AT(routines), "only groups in these routines"),                 \
+        PM_TEXT("group", 0, "LIST", AT(groups), "only these groups: numbers, names of data")
+#define TO_FILE                                                                                    \
+    PM_HEADING("output"),                                                                          \
+        PM_READ("format", 0, "json|csv", read_format, AT(format), "json is the default"),          \
+        PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output")
+
+static const struct pm_option of_histograms[] = {
+    RUNS,
+    PM_HEADING("what of them"),
+    BLOCKS,
+    GROUPS,
+    PM_FLAG("threads", 0, AT(threads), "each thread by itself", .excludes = "shared"),
+    PM_FLAG("shared", 0, AT(shared), "the interleaved accesses of all threads"),
+    TO_FILE,
+    {0},
+};
+static const struct pm_option of_carriers[] = {
+    RUNS, PM_HEADING("what of them"), BLOCKS, GROUPS, TO_FILE, {0},
+};
+static const struct pm_option of_strides[] = {
+    RUNS, PM_HEADING("what of them"), GROUPS, TO_FILE, {0},
+};
+static const struct pm_option of_intervals[] = {RUNS, TO_FILE, {0}};
+
+#define SIZE                                                                                       \
+    PM_HEADING("which run"), PM_OPTION_SIZE(AT(at)), PM_OPTIONS_SELECTION(AT(selection)),          \
+        PM_HEADING("machine"), PM_OPTIONS_ONE_MACHINE(AT(on)), PM_OPTION_TIME(AT(predict)),        \
+        PM_HEADING("output"),                                                                      \
+        PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output")
+static const struct pm_option of_predictions[] = {SIZE, {0}};
+static const struct pm_option of_stacks[] = {
+    SIZE,
+    PM_TEXT("of", 0, "FIGURE", AT(of), "of what: Cycles, Instructions, misses as L1m"),
     {0},
 };
 
 static int run(const struct pm_command *self, int argc, char **argv) {
-    struct pm_export_request request = {0};
+    struct pm_export_request request = {.histograms = self == &pm_command_show_histograms,
+                                        .carried = self == &pm_command_show_carried,
+                                        .strides = self == &pm_command_show_strides,
+                                        .intervals = self == &pm_command_show_intervals,
+                                        .callgrind = self == &pm_command_report_callgrind,
+                                        .folded = self == &pm_command_report_folded,
+                                        .extrap = self == &pm_command_report_extrap};
     struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
-    if (status == 0)
-        status = check(&request, &line);
+    if (status == 0 && line.n_arguments != 1)
+        status = pm_usage_error(self->name, "give one store");
+    else if (status == 0 && is_of_predictions(&request) && request.on.n_machines != 1)
+        status = pm_usage_error(self->name, "name one machine with -m NAME");
     if (request.format == PM_REPORT_TABLE)
         request.format = PM_REPORT_JSON; /* the default */
-    if (status == 0) {
-        bool ok = pm_write_file(request.output, export_whole, &request, &err);
-        status = ok ? PM_EXIT_OK : pm_complain(&err);
-    }
+    request.store_path = line.arguments[0];
+    if (status == 0 && !pm_write_file(request.output, export_whole, &request, &err))
+        status = pm_complain(&err);
     free(request.blocks.bytes);
     pm_free_machines(&request.on);
     return status;
 }
 
-const struct pm_command pm_command_export = {
-    .name = "export",
-    .purpose = "measured histograms or strides, or predictions, for other programs",
-    .usage = "--histograms | --carried | --strides | --intervals -s STORE [OPTION]...\n--callgrind "
-             "| --folded | --extrap -s STORE -m MACHINE [OPTION]...",
-    .examples = "pmodel export --histograms -s heat.pmdb -P N=64 >heat.json",
-    .options = options,
+const struct pm_command pm_command_show_histograms = {
+    .name = "show --as histograms",
+    .page = "show",
+    .purpose = "histograms of reuse distances, by reference group, as JSON or CSV",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel show --as histograms heat.pmdb -P N=64 >heat.json",
+    .options = of_histograms,
+    .run = run,
+};
+
+const struct pm_command pm_command_show_carried = {
+    .name = "show --as carried",
+    .page = "show",
+    .purpose = "a histogram for each reuse pattern of a run that was made with --carry",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel show --as carried heat.pmdb -P N=64 >heat.json",
+    .options = of_carriers,
+    .run = run,
+};
+
+const struct pm_command pm_command_show_strides = {
+    .name = "show --as strides",
+    .page = "show",
+    .purpose = "how the addresses of each reference went through memory, as JSON or CSV",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel show --as strides heat.pmdb --format csv",
+    .options = of_strides,
+    .run = run,
+};
+
+const struct pm_command pm_command_show_intervals = {
+    .name = "show --as intervals",
+    .page = "show",
+    .purpose = "the intervals of each run: kinds, ends, counts, as JSON or CSV",
+    .usage = "[OPTION]... STORE",
+    .examples = "pmodel show --as intervals chain.pmdb",
+    .options = of_intervals,
+    .run = run,
+};
+
+const struct pm_command pm_command_report_callgrind = {
+    .name = "report --as callgrind",
+    .purpose = "a profile for callgrind_annotate and KCachegrind",
+    .usage = "-m MACHINE [OPTION]... STORE",
+    .examples = "pmodel report --as callgrind heat.pmdb -m r12000 -P N=256 -o heat.callgrind",
+    .options = of_predictions,
+    .run = run,
+};
+
+const struct pm_command pm_command_report_folded = {
+    .name = "report --as folded",
+    .page = "report-callgrind",
+    .purpose = "folded stacks, for flame graphs",
+    .usage = "-m MACHINE [OPTION]... STORE",
+    .examples = "pmodel report --as folded heat.pmdb -m r12000 -P N=256 --of L2m",
+    .options = of_stacks,
+    .run = run,
+};
+
+const struct pm_command pm_command_report_extrap = {
+    .name = "report --as extrap",
+    .page = "report-callgrind",
+    .purpose = "figures of all measured sizes, for Extra-P",
+    .usage = "-m MACHINE [OPTION]... STORE",
+    .examples = "pmodel report --as extrap heat.pmdb -m r12000 >heat.jsonl",
+    .options = of_predictions,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel export --callgrind`, `--folded`, `--extrap`: predictions as files of other tools. */
+/* `pmodel report --as callgrind`, `--folded`, `--extrap`: predictions as files of other tools. */
 #include "cmd/export/private.h"
 #include "report/report.h"
 

@@ -1,4 +1,4 @@
-/* `pmodel export`: what its files have in common; private to the folder. */
+/* `pmodel show`: what its files have in common; private to the folder. */
 #ifndef PM_CMD_EXPORT_PRIVATE_H
 #define PM_CMD_EXPORT_PRIVATE_H
 

@@ -91,6 +91,22 @@ static void print_shared(const struct pm_listed_options *list, const char *of) {
     free(names);
 }
 
+/* All commands and views that can be called; the caller frees. */
+struct called {
+    PM_ARRAY(const struct pm_command *, list);
+};
+
+static struct called all_called(const struct pm_command *const *commands, size_t n) {
+    struct called all = {0};
+    for (size_t i = 0; i < n; i++) {
+        if (commands[i]->run)
+            *PM_PUSH(&all, list) = commands[i];
+        for (size_t k = 0; commands[i]->views && commands[i]->views[k]; k++)
+            *PM_PUSH(&all, list) = commands[i]->views[k];
+    }
+    return all;
+}
+
 static bool is_own(const struct pm_command *command, const struct pm_listed_option *listed) {
     return !listed->of || strcmp(listed->of, command->name) == 0;
 }
@@ -113,18 +129,48 @@ static void print_options(const struct pm_command *command) {
     free(list.options);
 }
 
+static void print_views(const struct pm_command *command) {
+    printf(command->run ? "something else, by a first word:\n" : "views:\n");
+    for (size_t i = 0; command->views[i]; i++) {
+        const struct pm_command *view = command->views[i];
+        const char *word = pm_view_word(view);
+        char *head = pm_sprintf("  %s%s", command->run ? "" : "--as ", word);
+        size_t column = (size_t)printf("%-*s", HELP_COLUMN - 1, head);
+        print_wrapped(view->purpose, column, HELP_COLUMN);
+        free(head);
+    }
+}
+
+/* "report-loop" of `report --as loop`; owned by the caller. */
+static char *page_of(const struct pm_command *command) {
+    char *page = pm_strdup(command->page ? command->page : "");
+    for (const char *at = command->page ? "" : command->name; *at; at++) {
+        if (strncmp(at, " --as ", 6) == 0 || strncmp(at, " --", 3) == 0) {
+            at += at[3] == 'a' && at[5] == ' ' ? 5 : 2;
+            pm_append(&page, "-");
+        } else {
+            pm_append(&page, "%c", *at);
+        }
+    }
+    return page;
+}
+
 void pm_print_command_help(const struct pm_command *command) {
     print_usage(command, "usage: ");
     char *purpose = pm_sprintf("%s.", command->purpose);
     print_wrapped(purpose, (size_t)printf(" "), 2);
     free(purpose);
-    print_options(command);
+    if (command->views)
+        print_views(command);
+    print_options(command->run ? command : command->views[0]);
     for (const char *line = command->examples; *line;) {
         size_t length = strcspn(line, "\n");
         printf("example: %.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
-    printf("See also `man pmodel-%s`.\n", command->name);
+    char *page = page_of(command);
+    printf("See also `man pmodel-%s`.\n", page);
+    free(page);
 }
 
 void pm_print_page(const struct pm_command *command) {
@@ -141,6 +187,16 @@ void pm_print_page(const struct pm_command *command) {
             free(head);
         }
     free(list.options);
+}
+
+void pm_list_pages(const struct pm_command *const *commands, size_t n) {
+    struct called all = all_called(commands, n);
+    for (size_t i = 0; i < all.n_list; i++) {
+        char *page = page_of(all.list[i]);
+        printf("%s %s\n", page, all.list[i]->name);
+        free(page);
+    }
+    free(all.list);
 }
 
 static bool has_option(const struct pm_command *command, const char *option) {
@@ -165,9 +221,9 @@ void pm_list_command_names(const struct pm_command *const *commands, size_t n) {
     puts("help");
 }
 
-void pm_list_option_names(const struct pm_command *command) {
+void pm_list_option_names(const struct pm_command *command, const struct pm_command *view) {
     struct pm_listed_options list = {0};
-    pm_list_options(command->options, &list);
+    pm_list_options(view->options, &list);
     for (size_t i = 0; i < list.n_options; i++) {
         const struct pm_option *option = list.options[i].option;
         if (option->letter)
@@ -175,25 +231,37 @@ void pm_list_option_names(const struct pm_command *command) {
         if (option->name)
             printf("--%s\n", option->name);
     }
-    puts("--help");
+    for (size_t i = 0; command->run && command->views && command->views[i]; i++)
+        puts(pm_view_word(command->views[i]));
+    puts(command->run ? "--help" : "--as\n--help");
     free(list.options);
 }
 
-void pm_list_option_values(const struct pm_command *command, const char *name) {
+/* Words in small letters, with bars between. */
+static void print_words(const char *value) {
+    if (value[strspn(value, "abcdefghijklmnopqrstuvwxyz|")] != '\0')
+        return;
+    for (const char *at = value; *at;) {
+        size_t length = strcspn(at, "|");
+        printf("%.*s\n", (int)length, at);
+        at += length + (at[length] == '|');
+    }
+}
+
+void pm_list_option_values(const struct pm_command *command, const struct pm_command *view,
+                           const char *option) {
     struct pm_listed_options list = {0};
-    pm_list_options(command->options, &list);
+    if (!command->run && strcmp(option, "--as") == 0)
+        for (size_t i = 0; command->views[i]; i++)
+            puts(pm_view_word(command->views[i]));
+    if (view)
+        pm_list_options(view->options, &list);
     for (size_t i = 0; i < list.n_options; i++) {
-        const struct pm_option *option = list.options[i].option;
-        const char *value = option->value;
-        if (!value || !option->name || strcmp(option->name, name) != 0)
-            continue;
-        /* Words in small letters, with bars between. */
-        if (value[strspn(value, "abcdefghijklmnopqrstuvwxyz|")] == '\0')
-            for (; *value; putchar('\n'))
-                for (; *value && *value++ != '|';)
-                    if (value[-1] != '|')
-                        putchar(value[-1]);
-        break;
+        const struct pm_option *own = list.options[i].option;
+        if (own->value && own->name && strcmp(own->name, option + strspn(option, "-")) == 0) {
+            print_words(own->value);
+            break;
+        }
     }
     free(list.options);
 }
@@ -210,15 +278,15 @@ static const struct pm_command *find_command(const struct pm_command *const *com
 
 static bool help_option(const struct pm_command *const *commands, size_t n, const char *word) {
     char *option = *word == '-' ? pm_strdup(word) : pm_sprintf("--%s", word);
+    struct called all = all_called(commands, n);
     bool found = false;
-    for (size_t i = 0; i < n; i++)
-        if (has_option(commands[i], option)) {
-            if (!found)
-                printf("%s is an option of\n", option);
-            printf("  pmodel %-10s %s    (man pmodel-%s)\n", commands[i]->name,
-                   commands[i]->purpose, commands[i]->name);
+    for (size_t i = 0; i < all.n_list; i++)
+        if (has_option(all.list[i], option)) {
+            printf(found ? "" : "%s is an option of\n", option);
+            printf("  pmodel %-24s %s\n", all.list[i]->name, all.list[i]->purpose);
             found = true;
         }
+    free(all.list);
     free(option);
     return found;
 }
@@ -246,14 +314,16 @@ static char **all_options(const struct pm_command *const *commands, size_t n) {
     struct {
         PM_ARRAY(char *, names);
     } all = {0};
-    for (size_t i = 0; i < n; i++) {
+    struct called called = all_called(commands, n);
+    for (size_t i = 0; i < called.n_list; i++) {
         struct pm_listed_options list = {0};
-        pm_list_options(commands[i]->options, &list);
+        pm_list_options(called.list[i]->options, &list);
         for (size_t k = 0; k < list.n_options; k++)
             if (list.options[k].option->name)
                 *PM_PUSH(&all, names) = pm_sprintf("--%s", list.options[k].option->name);
         free(list.options);
     }
+    free(called.list);
     *PM_PUSH(&all, names) = NULL;
     return all.names;
 }

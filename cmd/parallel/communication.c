@@ -1,4 +1,4 @@
-/* `pmodel communication`: what the ranks of a measured run said to each other. */
+/* `pmodel show --as communication`: what the ranks of a measured run said to each other. */
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
@@ -112,16 +112,16 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     if (status)
         return status;
     if (line.n_arguments != 1)
-        return pm_usage_error("communication", "give one store");
+        return pm_usage_error(pm_command_show_communication.name, "give one store");
     return report(&request, line.arguments[0], &err) ? PM_EXIT_OK : pm_complain(&err);
 }
 
-const struct pm_command pm_command_communication = {
-    .name = "communication",
+const struct pm_command pm_command_show_communication = {
+    .name = "show --as communication",
     .purpose =
         "what the ranks of an MPI program said to each other: by call, from rank to rank, in order",
     .usage = "[OPTION]... STORE",
-    .examples = "pmodel communication cg.pmdb -P N=20000 -P p=4 --matrix",
+    .examples = "pmodel show --as communication cg.pmdb -P N=20000 -P p=4 --matrix",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel report --intervals`: the kinds of intervals of a measured size, and what they take. */
+/* `pmodel report --as intervals`: the kinds of intervals of a measured size, and what they take. */
 #include <stdlib.h>
 
 #include "cmd/parallel/parallel.h"

@@ -1,4 +1,4 @@
-/* `pmodel model --communication`: models of messages, role by role. */
+/* `pmodel report --as formulas --communication`: models of messages, role by role. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,8 @@ static bool add_role(struct pm_store *store, uint32_t role, const char *name, bo
     bool ok = messages || err->kind == PM_ERROR_NONE;
     if (messages && !only && report->at &&
         !pm_fit_check_parameters(messages->models, report->at, &why))
-        fprintf(stderr, "pmodel model: messages of role %s are not known there: %s\n", name,
+        fprintf(stderr,
+                "pmodel report --as formulas: messages of role %s are not known there: %s\n", name,
                 why.text);
     else if (messages)
         ok = add_rows(messages, paths, name, report, err);

@@ -1,5 +1,5 @@
-/* `pmodel report --ranks` and `--intervals`, `pmodel model --communication`: what parallel programs
-   have beside loops. */
+/* `pmodel report --as ranks` and `--intervals`, `pmodel report --as formulas --communication`: what
+   parallel programs have beside loops. */
 #ifndef PM_CMD_PARALLEL_H
 #define PM_CMD_PARALLEL_H
 

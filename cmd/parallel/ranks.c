@@ -1,4 +1,4 @@
-/* `pmodel report --ranks`: what groups of ranks take, and where they wait.
+/* `pmodel report --as ranks`: what groups of ranks take, and where they wait.
 
    Of a measured size each group's time is predicted from what its mean rank did.  Of another one it
    is that of each role by its models; how many ranks have a role follows from the runs in which

@@ -1,5 +1,5 @@
-/* `pmodel html`: a store as a page for a browser: all sizes of the slider on all machines, the
-   source beside. */
+/* `pmodel report --as page`: a store as a page for a browser: all sizes of the slider on all
+   machines, the source beside. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,11 +181,12 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     request.predict.without_doubts = true;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
-        status = pm_usage_error("html", "give one store");
+        status = pm_usage_error(pm_command_report_page.name, "give one store");
     else if (status == 0 && !request.output)
-        status = pm_usage_error("html", "name the page with -o FILE.html");
+        status = pm_usage_error(pm_command_report_page.name, "name the page with -o FILE.html");
     else if (status == 0 && request.on.n_machines == 0)
-        status = pm_usage_error("html", "name one or more machines with -m NAME");
+        status =
+            pm_usage_error(pm_command_report_page.name, "name one or more machines with -m NAME");
     if (status == 0) {
         struct making m = {.request = &request};
         request.store_path = line.arguments[0];
@@ -198,11 +199,12 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_html = {
-    .name = "html",
+const struct pm_command pm_command_report_page = {
+    .name = "report --as page",
     .purpose = "one page with the loops, their source and pictures, for a browser",
     .usage = "-m MACHINE -o FILE.html [OPTION]... STORE",
-    .examples = "pmodel html -m r12000 -o heat.html heat.pmdb    # one page, for a browser",
+    .examples =
+        "pmodel report --as page -m r12000 -o heat.html heat.pmdb    # one page, for a browser",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel plot`: a picture of one loop, or of the program, over sizes. */
+/* `pmodel report --as plot`: a picture of one loop, or of the program, over sizes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,8 +245,8 @@ static bool draw(FILE *to, void *context, struct pm_error *err) {
 static int read_what(const struct pm_option_use *use) {
     if (pm_picture_kind_from_word(use->value, use->to))
         return 0;
-    return pm_usage_error("plot", "--what is one of %s, not \"%s\"", pm_picture_words(),
-                          use->value);
+    return pm_usage_error(pm_command_report_plot.name, "--what is one of %s, not \"%s\"",
+                          pm_picture_words(), use->value);
 }
 
 #define AT(field) offsetof(struct request, field)
@@ -274,11 +274,13 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     request.predict.without_doubts = true;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && request.what == PM_N_PICTURES)
-        status = pm_usage_error("plot", "say with --what which picture: %s", pm_picture_words());
+        status = pm_usage_error(pm_command_report_plot.name, "say with --what which picture: %s",
+                                pm_picture_words());
     else if (status == 0 && (line.n_arguments < 1 || line.n_arguments > 2))
-        status = pm_usage_error("plot", "give a store, and the loop unless the program is meant");
+        status = pm_usage_error(pm_command_report_plot.name,
+                                "give a store, and the loop unless the program is meant");
     else if (status == 0 && request.on.n_machines != 1)
-        status = pm_usage_error("plot", "name one machine with -m NAME");
+        status = pm_usage_error(pm_command_report_plot.name, "name one machine with -m NAME");
     if (status == 0) {
         struct plotting p = {.request = &request};
         request.store_path = line.arguments[0];
@@ -292,11 +294,11 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_plot = {
-    .name = "plot",
+const struct pm_command pm_command_report_plot = {
+    .name = "report --as plot",
     .purpose = "a picture of a loop over sizes: time by cause, misses, reuse distances",
     .usage = "--what PICTURE -m MACHINE [OPTION]... STORE [LOOP]",
-    .examples = "pmodel plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg",
+    .examples = "pmodel report --as plot heat.pmdb step/4 --what histogram -m r12000 -o step.svg",
     .options = options,
     .run = run,
 };

@@ -1,5 +1,5 @@
-/* What `pmodel plot` and `pmodel html` have in common: the sizes that they follow a program over;
-   private to the folder. */
+/* What `pmodel report --as plot` and `pmodel report --as page` have in common: the sizes that they
+   follow a program over; private to the folder. */
 #ifndef PM_CMD_PICTURES_PRIVATE_H
 #define PM_CMD_PICTURES_PRIVATE_H
 

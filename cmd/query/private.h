@@ -12,7 +12,7 @@
 #include "report/report.h"
 #include "sched/sched.h"
 
-/* ---- what was asked (options.c) -------------------------------------------------------------- */
+/* ---- what was asked (query_options.c) -------------------------------------------------------- */
 
 struct pm_query_request {
     const char *store_path;

@@ -1,7 +1,7 @@
 /* `pmodel replay`: a parallel program on a simulated network.
 
-   The steps: what each rank does, of a run (store.c) or of a trace → SimGrid's replay of it on the
-   platform, and again with what is asked for otherwise → a table, JSON, CSV or a drawing. */
+   The steps: what each rank does, of a run (replay_store.c) or of a trace → SimGrid's replay of it
+   on the platform, and again with what is asked for otherwise → a table, JSON, CSV or a drawing. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,6 +229,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
+static const struct pm_command *const views[] = {&pm_command_replay_scaling, NULL};
 const struct pm_command pm_command_replay = {
     .name = "replay",
     .purpose = "the parallel time on a network that is not there: traces replayed by SimGrid",
@@ -237,4 +238,5 @@ const struct pm_command pm_command_replay = {
     .examples = "pmodel replay cg.pmdb -m sapphire-rapids --platform switch-10g",
     .options = options,
     .run = run,
+    .views = views,
 };

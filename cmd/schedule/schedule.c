@@ -1,5 +1,5 @@
-/* `pmodel schedule`: how many cycles an iteration of a loop takes when nothing misses, and what
-   holds it back. */
+/* `pmodel loops --schedule`: how many cycles an iteration of a loop takes when nothing misses, and
+   what holds it back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +226,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     const char *contradiction = NULL;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && (contradiction = find_contradiction(&request, line.n_arguments)))
-        status = pm_usage_error("schedule", "%s", contradiction);
+        status = pm_usage_error(pm_command_loops_schedule.name, "%s", contradiction);
     if (status == 0) {
         request.path = line.n_arguments ? line.arguments[0] : NULL;
         request.loop = line.n_arguments > 1 ? line.arguments[1] : NULL;
@@ -237,12 +237,12 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_schedule = {
-    .name = "schedule",
+const struct pm_command pm_command_loops_schedule = {
+    .name = "loops --schedule",
     .purpose = "cycles of an iteration when nothing misses, and what holds a loop back",
     .usage = "-m MACHINE [OPTION]... PROGRAM|STORE LOOP\n-m MACHINE --all [OPTION]... "
              "PROGRAM|STORE\n-m MACHINE [OPTION]... --asm FILE.s | --hex BYTES",
-    .examples = "pmodel schedule -m r12000 heat.pmdb step/4",
+    .examples = "pmodel loops --schedule -m r12000 heat.pmdb step/4",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* `pmodel convolve`: what the signatures of machines say of a program.
+/* `pmodel report --as convolution`: what the signatures of machines say of a program.
 
    The steps: a signature for each machine → what the program does, basic block by basic block of a
    profile, or loop by loop at a size → for each part and stride the rate at the point of the curve
@@ -73,9 +73,10 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     request.options.min_percent = 1;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
-        status = pm_usage_error("convolve", "give one store");
+        status = pm_usage_error(pm_command_report_convolution.name, "give one store");
     else if (status == 0 && request.on.n_machines == 0)
-        status = pm_usage_error("convolve", "name one or more machines with -m NAME");
+        status = pm_usage_error(pm_command_report_convolution.name,
+                                "name one or more machines with -m NAME");
     if (status == 0) {
         request.parts.store_path = line.arguments[0];
         if (!convolve(&request, &err))
@@ -85,11 +86,11 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_convolve = {
-    .name = "convolve",
+const struct pm_command pm_command_report_convolution = {
+    .name = "report --as convolution",
     .purpose = "what the signatures of machines say of a program: rates, time, their ratio",
     .usage = "-m MACHINE [OPTION]... STORE",
-    .examples = "pmodel convolve heat.pmdb -m sapphire-rapids",
+    .examples = "pmodel report --as convolution heat.pmdb -m sapphire-rapids",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,5 @@
-/* `pmodel roofline`: a machine's roofs, and the loops of a program, or of two, under them. */
+/* `pmodel report --as roofline`: a machine's roofs, and the loops of a program, or of two, under
+ * them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,20 +103,21 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     request.options.min_percent = 1;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && (line.n_arguments < 1 || line.n_arguments > MOST_STORES))
-        status = pm_usage_error("roofline", "give one store, or two: before and after");
+        status = pm_usage_error(pm_command_report_roofline.name,
+                                "give one store, or two: before and after");
     else if (status == 0 && request.on.n_machines != 1)
-        status = pm_usage_error("roofline", "name one machine with -m NAME");
+        status = pm_usage_error(pm_command_report_roofline.name, "name one machine with -m NAME");
     if (status == 0 && !roofline(&request, line.arguments, line.n_arguments, &err))
         status = pm_complain(&err);
     pm_free_machines(&request.on);
     return status;
 }
 
-const struct pm_command pm_command_roofline = {
-    .name = "roofline",
+const struct pm_command pm_command_report_roofline = {
+    .name = "report --as roofline",
     .purpose = "loops under a machine's roofs, before and after a change",
     .usage = "-m MACHINE [OPTION]... STORE [STORE]",
-    .examples = "pmodel roofline heat.pmdb -m sapphire-rapids",
+    .examples = "pmodel report --as roofline heat.pmdb -m sapphire-rapids",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,5 @@
-/* `pmodel signature`: the curves of machines, and where the parts of a program lie on them. */
+/* `pmodel machines --curves`: the curves of machines, and where the parts of a program lie on them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,9 +78,10 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     request.options.min_percent = 1;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments == 0)
-        status = pm_usage_error("signature", "name a machine, or a machine file");
+        status =
+            pm_usage_error(pm_command_machines_curves.name, "name a machine, or a machine file");
     else if (status == 0 && request.svg && line.n_arguments > 1)
-        status = pm_usage_error("signature", "a drawing is of one machine");
+        status = pm_usage_error(pm_command_machines_curves.name, "a drawing is of one machine");
     for (size_t i = 0; status == 0 && i < line.n_arguments; i++)
         pm_add_machine(&request.on, line.arguments[i], &err);
     if (status == 0 && (!pm_read_machines(&request.on, &err) || !show(&request, &err)))
@@ -88,11 +90,11 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     return status;
 }
 
-const struct pm_command pm_command_signature = {
-    .name = "signature",
+const struct pm_command pm_command_machines_curves = {
+    .name = "machines --curves",
     .purpose = "curves of a machine against the working set, and where a program lies on them",
     .usage = "[OPTION]... MACHINE...",
-    .examples = "pmodel signature sapphire-rapids",
+    .examples = "pmodel machines --curves sapphire-rapids",
     .options = options,
     .run = run,
 };

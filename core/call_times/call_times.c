@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 
 /* Of a sum, above which its waiting is not known. */
 static const double most_unknown_share = 0.01;

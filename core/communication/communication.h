@@ -18,7 +18,7 @@
 
 #include "core/base/base.h"
 #include "core/call_paths/call_paths.h"
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 
 /* The same number in all processes of the run that are members of it. */
 struct pm_communicator {
@@ -125,7 +125,7 @@ bool pm_event_receives(const struct pm_event_kind *kind, int32_t *from);
 /* Is what stands in COMMUNICATION in itself right?  A sentence says what is not. */
 bool pm_communication_is_valid(const struct pm_communication *communication, struct pm_error *err);
 
-/* ---- traces (trace.c) ------------------------------------------------------------------------ */
+/* ---- traces (event_trace.c) ------------------------------------------------------------------ */
 
 /* The nodes of sequence NUMBER. */
 const struct pm_trace_node *pm_trace_sequence(const struct pm_trace *trace, uint32_t number,

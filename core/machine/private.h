@@ -1,6 +1,7 @@
 /* Shared by the files of core/machine/.  Order: fields.c says what can stand in a machine file,
-   values.c what a value means; machine_file.c reads a file and hands each section to sections.c,
-   which makes it part of the machine; settings.c changes single figures; check.c tests the whole.
+   machine_values.c what a value means; machine_file.c reads a file and hands each section to
+   sections.c, which makes it part of the machine; settings.c changes single figures;
+   check_machine.c tests the whole.
  */
 #ifndef PM_MACHINE_PRIVATE_H
 #define PM_MACHINE_PRIVATE_H
@@ -67,7 +68,7 @@ struct pm_trust *pm_trust_of(const struct pm_machine_section *section, void *con
 /* Is it a figure or a word, which can be marked? */
 bool pm_field_is_figure(const struct pm_machine_field *field);
 
-/* ---- values.c -------------------------------------------------------------------------------- */
+/* ---- machine_values.c ------------------------------------------------------------------------ */
 
 struct pm_machine_value {
     double number;     /* a word: its enumerator */
@@ -125,7 +126,7 @@ int pm_take_cache(cfg_t *section, int line);
 int pm_take_tlb(cfg_t *section, int line);
 int pm_take_memory(cfg_t *section, int line);
 int pm_take_prefetcher(cfg_t *section, int line);
-/* rows.c */
+/* machine_rows.c */
 int pm_take_cost(cfg_t *section, int line);
 int pm_take_bypass(cfg_t *section, int line);
 int pm_take_foreign(cfg_t *section, int line);
@@ -144,7 +145,7 @@ void pm_free_cost(struct pm_cost *row); /* what it owns */
 void pm_note_interval(struct pm_machine *machine, const char *section, const char *field,
                       const struct pm_machine_value *value);
 
-/* ---- check.c --------------------------------------------------------------------------------- */
+/* ---- check_machine.c ------------------------------------------------------------------------- */
 
 /* Bit set of the units that any cost reserves. */
 uint64_t pm_units_used(const struct pm_machine *machine);
@@ -158,7 +159,7 @@ bool pm_machine_check(void);
 /* Changes what SETTING ("L2.size=4MiB") names in the machine that is being read. */
 bool pm_machine_set(const char *setting);
 
-/* ---- figures.c ------------------------------------------------------------------------------- */
+/* ---- machine_figures.c ----------------------------------------------------------------------- */
 
 /* Calls VISIT for each section of MACHINE that has fields, in the order of a machine file; NAME is
    "" outside sections. */

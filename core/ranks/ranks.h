@@ -82,7 +82,7 @@ void pm_ranks_find_roles(struct pm_rank_deeds *deeds, size_t n, struct pm_ranks 
 /* The role called NAME; PM_NONE with a sentence that names the known ones. */
 uint32_t pm_ranks_role(const struct pm_ranks *ranks, const char *name, struct pm_error *err);
 
-/* ---- groups (groups.c) ----------------------------------------------------------------------- */
+/* ---- groups (rank_groups.c) ------------------------------------------------------------------ */
 
 /* What the process took of each edge, out of the THREADS of a run (pm_streams.counts), into COUNTS,
    which it is added to; WHOLE, what the run did, where it has no threads (there was one). */

@@ -13,7 +13,7 @@ struct pm_store {
     char *path;
     struct pm_packing *packing; /* of the many blobs */
     struct pm_selection selection;
-    struct pm_store_roles *roles; /* NULL: not found yet (parallel/roles.c) */
+    struct pm_store_roles *roles; /* NULL: not found yet (parallel/store_roles.c) */
 };
 
 /* ---- statements (store.c, failures.c) ---------------------------------------------------------
@@ -103,7 +103,7 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
 bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err);
 
-/* ---- models.c ---------------------------------------------------------------------------------
+/* ---- store_models.c -----------------------------------------------------------------------------
  */
 
 /* As bytes and back, as models alone are (core/model.h). */

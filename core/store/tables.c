@@ -324,7 +324,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
 #undef ROW
 
 /* NULL: bytes are not known.  Partners that are none have the negative numbers of
-   core/mpi_operations/mpi_operations.h. */
+   core/mpi_operations.h. */
 #define ROW struct pm_event_count
     [PM_EVENTS] = {"communication", "the communication", KEY(1),
                    COLUMNS(

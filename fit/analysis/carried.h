@@ -1,4 +1,4 @@
-/* The misses of a run by reuse pattern, for `pmodel report --carried`. */
+/* The misses of a run by reuse pattern, for `pmodel report --as carried`. */
 #ifndef PM_CARRIED_REPORT_H
 #define PM_CARRIED_REPORT_H
 

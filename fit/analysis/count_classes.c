@@ -57,13 +57,8 @@ bool pm_count_classes_read(const char *list, struct pm_count_classes *classes,
     char *copy = pm_strdup(list), *rest = copy;
     bool ok = true;
     *classes = (struct pm_count_classes){0};
-    while (ok && rest) {
-        char *item = rest, *comma = strchr(rest, ',');
-        rest = comma ? comma + 1 : NULL;
-        if (comma)
-            *comma = '\0';
+    for (char *item; ok && (item = strsep(&rest, ","));)
         ok = add_named(classes, item, err);
-    }
     free(copy);
     if (!ok) {
         free(classes->classes);

@@ -1,5 +1,5 @@
 /* Counts of what is executed, by scope and class, measured and as functions of the size: for
-   `pmodel model` and `pmodel validate --hierarchy`. */
+   `pmodel report --as formulas` and `pmodel validate --hierarchy`. */
 #ifndef PM_COUNTS_H
 #define PM_COUNTS_H
 
@@ -62,7 +62,7 @@ uint32_t pm_count_scope(const struct pm_structure *structure, uint32_t block,
    MEASURED 0 are left out if PREDICTED is below a half, else infinite.  NAN if none is left. */
 double pm_count_error(const double *predicted, const double *measured, size_t n);
 
-/* `pmodel model`: how often things are executed, as functions of the size. */
+/* `pmodel report --as formulas`: how often things are executed, as functions of the size. */
 struct pm_counts_request {
     enum pm_mix_level level; /* not PM_MIX_BLOCK */
     bool edges;              /* edges of the control flow in place of scopes and classes */

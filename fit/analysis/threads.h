@@ -1,4 +1,4 @@
-/* Misses by thread: of a run's histograms of each stream, for `pmodel report --threads`. */
+/* Misses by thread: of a run's histograms of each stream, for `pmodel report --as threads`. */
 #ifndef PM_ANALYSIS_THREADS_H
 #define PM_ANALYSIS_THREADS_H
 

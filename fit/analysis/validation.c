@@ -1,7 +1,8 @@
 /* From two profiles of one size, predicted and measured, to a table of pairs.
 
-   Rows are those of `pmodel report` (rows.c): each scope's own figures, without inner loops, are in
-   one row, so that rows add up to the program.  Misses are those of fully associative LRU caches.
+   Rows are those of `pmodel report` (analysis_rows.c): each scope's own figures, without inner
+   loops, are in one row, so that rows add up to the program.  Misses are those of fully associative
+   LRU caches.
  */
 #include "fit/analysis/validation.h"
 

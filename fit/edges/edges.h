@@ -13,7 +13,7 @@
 
 struct pm_fit_bases;
 
-/* ---- flow.c ---------------------------------------------------------------------------------- */
+/* ---- edge_flow.c ----------------------------------------------------------------------------- */
 
 /* EDGE_COUNTS holds what the models of the edges of routine ROUTINE say of each, DOUBTS by how much
    these may be wrong (n_edges values of the structure each; 0: exact).  As many as are needed,

@@ -1,6 +1,6 @@
 /* The models at one size → a profile.
 
-   Edges: from their models, the least sure ones by flow conservation (edges/flow.c).
+   Edges: from their models, the least sure ones by flow conservation (edges/edge_flow.c).
    Histograms: count and distance of each bin from its models.  The sum over the bins and the cold
    accesses is the group's touches of blocks, by its executed accesses where the models have it so
    (edges/group_accesses.c): what the long bins do not account for goes to the short ones, whose

@@ -13,7 +13,7 @@
 #include "fit/histogram/histogram.h"
 #include "fit/series/series.h"
 
-/* ---- parameters.c ---------------------------------------------------------------------------- */
+/* ---- choose_parameters.c --------------------------------------------------------------------- */
 
 /* The parameters that vary independently over PROFILES, all others being constant or functions of
    them, or what OPTIONS (may be NULL) say: fills NAMES, which has room for PM_MAX_PARAMETERS and

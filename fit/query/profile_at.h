@@ -60,9 +60,9 @@ bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_mo
                         const struct pm_parameters *at, double level, struct pm_profile *ends[2],
                         struct pm_error *err);
 
-/* Gives PROFILE, made by one of the above, what each thread did of it (threads.c): measured, that
-   of the run; else by the shares that threads have in the nearest run.  Nothing happens where there
-   was one thread, or where several processes ran. */
+/* Gives PROFILE, made by one of the above, what each thread did of it (thread_profiles.c):
+   measured, that of the run; else by the shares that threads have in the nearest run.  Nothing
+   happens where there was one thread, or where several processes ran. */
 bool pm_program_add_threads(const struct pm_program *program, struct pm_profile *profile,
                             struct pm_error *err);
 

@@ -160,7 +160,7 @@ struct pm_series_workspace {
 
     struct pm_candidate *found; /* several axes: the best of those that were solved; several.c */
     size_t n_found;
-    double *remaining; /* selection.c: row j: what the chosen terms leave of function j, */
+    double *remaining; /* select_functions.c: row j: what the chosen terms leave of function j, */
     double *square;    /* how large it was, */
     bool *open;        /* and whether it can still be chosen */
     double *depths;    /* hierarchical.c: values and weights of each depth, */
@@ -255,8 +255,8 @@ bool pm_terms_allowed(const struct pm_series_workspace *workspace,
    decides a coefficient. */
 bool pm_terms_solve(struct pm_series_workspace *workspace, struct pm_candidate *candidate);
 
-/* selection.c: forward and backward selection among the products from CANDIDATE on (no terms: from
-   nothing).  False if nothing can be solved. */
+/* select_functions.c: forward and backward selection among the products from CANDIDATE on (no
+   terms: from nothing).  False if nothing can be solved. */
 bool pm_terms_select(struct pm_series_workspace *workspace, const struct pm_term_limits *limits,
                      struct pm_candidate *candidate);
 

@@ -2,7 +2,7 @@
 
    Candidates are sets of products.  They come from two places: models in one parameter for each
    value of the others, with models of their coefficients (hierarchical.c), and selection among all
-   products (selection.c).  All are solved over all points at once, which gives the same
+   products (select_functions.c).  All are solved over all points at once, which gives the same
    coefficients as models of coefficients where these are exact, and better ones where lines are
    short; what they are worth is what candidates in one parameter are worth (candidate.c), and the
    best that has the shape of the data wins (shape.c).  What reproduces every value with small

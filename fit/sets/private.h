@@ -121,7 +121,7 @@ struct pm_carried_parts {
 void pm_carriers_find(struct pm_carriers *carriers, uint32_t scope, size_t cell,
                       struct pm_carried_parts *parts);
 
-/* ---- window.c: the blocks that a window touches --------------------------------------------- */
+/* ---- set_window.c: the blocks that a window touches ------------------------------------------ */
 
 /* Neighbouring blocks that one group touches. */
 struct pm_block_range {
@@ -165,7 +165,7 @@ void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses
                     uint64_t block_bytes, struct pm_window *window);
 void pm_window_free(struct pm_window *window);
 
-/* ---- times.c: the walks of one time and another ------------------------------------------------
+/* ---- reuse_times.c: the walks of one time and another -------------------------------------------
  */
 
 /* Walks of a carrier while they are as they are in one of their variants. */

@@ -8,7 +8,7 @@
 bool pm_is_of_models(const struct pm_origin *origin);
 
 /* Adds what the sizes that its models were made from say of ORIGIN, which is from models
-   (sizes.c). */
+   (warn_sizes.c). */
 void pm_warn_of_sizes(const struct pm_origin *origin, struct pm_warnings *warnings);
 
 /* Adds which share of the program is not in ORIGIN, because builds differ (dropped.c). */

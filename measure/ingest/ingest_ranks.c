@@ -5,7 +5,7 @@
    names no process, and ranks are not told apart. */
 #include <stdlib.h>
 
-#include "core/rank_environment/rank_environment.h"
+#include "core/rank_environment.h"
 #include "measure/ingest/private.h"
 
 void pm_ingest_rank(struct pm_ranks *ranks, struct pm_rank_oddities *odd, const struct pm_raw *raw,

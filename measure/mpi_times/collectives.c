@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/call_times/call_times.h"
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 #include "measure/mpi_times/private.h"
 
 static enum pm_meeting meeting_of(uint16_t operation) {

@@ -10,7 +10,7 @@
    else is not (a receive that never came to its end): all of these messages are unknown. */
 #include <stdlib.h>
 
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 #include "measure/mpi_times/private.h"
 
 struct end {

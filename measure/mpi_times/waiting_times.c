@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "core/call_times/call_times.h"
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 #include "measure/mpi_times/private.h"
 
 bool pm_have_one_clock(const struct pm_timed_run *run, size_t a, size_t b) {

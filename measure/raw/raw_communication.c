@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 #include "measure/raw/sections.h"
 
 static bool is_rank(int32_t rank) { return rank >= PM_UNKNOWN_PARTNER; }

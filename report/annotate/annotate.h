@@ -1,4 +1,4 @@
-/* `pmodel annotate`: a source file with the time and misses of its lines. */
+/* `pmodel report --as source`: a source file with the time and misses of its lines. */
 #ifndef PM_REPORT_ANNOTATE_H
 #define PM_REPORT_ANNOTATE_H
 

@@ -12,7 +12,7 @@
 #include "core/structure/structure.h"
 #include "report/options.h"
 
-/* ---- two stores at a size on a machine (diff.c) ---------------------------------------------- */
+/* ---- two stores at a size on a machine (report_diff.c) --------------------------------------- */
 
 struct pm_diff_side {
     const char *name; /* of the store */
@@ -32,7 +32,7 @@ struct pm_diff_report {
 void pm_report_diff(FILE *out, const struct pm_diff_report *report,
                     const struct pm_report_options *options);
 
-/* ---- two programs without runs (code.c) ------------------------------------------------------ */
+/* ---- two programs without runs (report_code.c) ----------------------------------------------- */
 
 /* A loop as the compiler made it. */
 struct pm_emitted_loop {

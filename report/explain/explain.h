@@ -1,5 +1,5 @@
-/* `pmodel explain`: all that is known of one loop, or of a routine's code outside loops, at one
-   size on one machine. */
+/* `pmodel report --as loop`: all that is known of one loop, or of a routine's code outside loops,
+   at one size on one machine. */
 #ifndef PM_REPORT_EXPLAIN_H
 #define PM_REPORT_EXPLAIN_H
 

@@ -1,4 +1,4 @@
-/* `pmodel explain` for people: what is known of a loop, on one screen. */
+/* `pmodel report --as loop` for people: what is known of a loop, on one screen. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

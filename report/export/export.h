@@ -1,5 +1,5 @@
-/* Measured histograms for other programs (`pmodel export --histograms`), one after the other, so
-   that none but the present one is in memory; or those of reuse patterns (`pmodel export
+/* Measured histograms for other programs (`pmodel show --as histograms`), one after the other, so
+   that none but the present one is in memory; or those of reuse patterns (`pmodel show
    --carried`). */
 #ifndef PM_EXPORT_H
 #define PM_EXPORT_H

@@ -1,4 +1,4 @@
-/* `pmodel export --format csv`: for each histogram a line `cold` (reuse patterns have none), a line
+/* `pmodel show --format csv`: for each histogram a line `cold` (reuse patterns have none), a line
    `reuse` for each bin, and a line `beyond` where there are distances of which only a bound is
    known (in distance_low).  What is said once for a histogram stands in its line `cold`; the fields
    of the group in all. */

@@ -1,4 +1,4 @@
-/* `pmodel export --intervals`: for each run its kinds of intervals, with the call paths of both
+/* `pmodel show --as intervals`: for each run its kinds of intervals, with the call paths of both
    ends, and their rows with counts of edges (core/intervals/intervals.h).  JSON is {"format":
    "pmodel-intervals", "version": 1, "runs": [{parameters, "kinds": [{…, "rows": [{…, "edges":
    [{…}]}]}]}]}, a row on a line of its own; CSV has a line for each edge. */

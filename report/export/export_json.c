@@ -1,4 +1,4 @@
-/* `pmodel export --format json`: {"format": "pmodel-histograms", "version": 1, program, isa,
+/* `pmodel show --format json`: {"format": "pmodel-histograms", "version": 1, program, isa,
    structure_hash, "runs": [{parameters, threads, processes, notes, "histograms": [...]}]}, with one
    histogram a line; or "pmodel-patterns", whose histograms have source, carrier and across beside.
     Written piece by piece; each piece is a whole JSON value. */

@@ -1,4 +1,4 @@
-/* `pmodel export --callgrind`, `--folded` and `--extrap`: predictions as files of other tools.
+/* `pmodel report --as callgrind`, `--folded` and `--extrap`: predictions as files of other tools.
 
    Every row of a report is one function (callgrind), frame (folded stacks) or call path (Extra-P);
    the one around it, the loop or routine that it is in, is its caller. There is no call tree in a

@@ -1,4 +1,4 @@
-/* `pmodel export --strides`: for each run and reference the levels of its addresses
+/* `pmodel show --as strides`: for each run and reference the levels of its addresses
    (core/strides/strides.h), innermost first.  JSON is {"format": "pmodel-strides", "version": 1,
    "runs":
    [{parameters, "references": [{…, "levels": [{…}], "variants": [{…, "levels": [{…}]}]}]}]}; CSV

@@ -1,5 +1,5 @@
-/* `pmodel html`: one page that holds a program's loops, their source and figures at many sizes on
-   several machines, and draws them in a browser, without a network. */
+/* `pmodel report --as page`: one page that holds a program's loops, their source and figures at
+   many sizes on several machines, and draws them in a browser, without a network. */
 #ifndef PM_PAGE_H
 #define PM_PAGE_H
 

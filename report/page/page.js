@@ -58,7 +58,7 @@ class Figures {
 }
 
 /* Reuse distances by block size, row and point: slots, and the share of the accesses in each
-   (report/page/distances.c). */
+   (report/page/page_distances.c). */
 class Distances {
   constructor(page, bytes) {
     this.page = page;

@@ -31,7 +31,7 @@ uint32_t pm_page_code(struct pm_page_codes *codes, const char *cell);
 json_t *pm_page_codes_json(const struct pm_page_codes *codes);
 void pm_page_codes_free(struct pm_page_codes *codes);
 
-/* ---- figures.c: cells of rows, by size and machine ------------------------------------------- */
+/* ---- page_figures.c: cells of rows, by size and machine -------------------------------------- */
 
 /* What a prediction says of its rows. */
 struct pm_page_cells {
@@ -61,7 +61,7 @@ struct pm_html_page {
     json_t *notes;            /* for each machine those of the last size */
     json_t *sources;          /* by file */
     PM_ARRAY(uint64_t, block_sizes);
-    struct pm_page_bytes *distances; /* [point][block size]: see distances.c; owned */
+    struct pm_page_bytes *distances; /* [point][block size]: see page_distances.c; owned */
     size_t n_distances;
 };
 
@@ -77,7 +77,7 @@ void pm_page_cells_make(struct pm_html_page *page, size_t machine, const struct 
 void pm_page_put_figures(const struct pm_html_page *page, const uint32_t *scopes, size_t n,
                          struct pm_page_bytes *to);
 
-/* ---- distances.c: reuse distances of rows ---------------------------------------------------- */
+/* ---- page_distances.c: reuse distances of rows ----------------------------------------------- */
 
 enum { PM_PAGE_SLOTS = 256, PM_PAGE_SLOTS_AN_OCTAVE = 4 };
 /* Of all scopes at one size, in blocks of BLOCK_BYTES. */

@@ -14,7 +14,8 @@
 #include "fit/analysis/analysis.h"
 #include "report/options.h"
 
-/* ---- `pmodel report --ranks` (ranks.c) --------------------------------------------------------
+/* ---- `pmodel report --as ranks` (report_ranks.c)
+ * ---------------------------------------------------
  */
 
 /* What was measured of calls of MPI, of one rank; NAN: not known. */
@@ -74,7 +75,8 @@ void pm_ranks_report_complete(struct pm_ranks_report *report);
 void pm_report_ranks(FILE *out, struct pm_ranks_report *reports, size_t n_reports,
                      const struct pm_report_options *options);
 
-/* ---- `pmodel report --intervals` (intervals.c) ------------------------------------------------
+/* ---- `pmodel report --as intervals` (report_intervals.c)
+ * -------------------------------------------
  */
 
 /* A kind of interval, all ranks and threads added up. */
@@ -105,7 +107,8 @@ void pm_intervals_report_complete(struct pm_intervals_report *report);
 void pm_report_intervals(FILE *out, struct pm_intervals_report *reports, size_t n_reports,
                          const struct pm_report_options *options);
 
-/* ---- `pmodel model --communication` (messages.c) ----------------------------------------------
+/* ---- `pmodel report --as formulas --communication` (report_messages.c)
+ * -----------------------------------------
  */
 
 /* A quantity of the events at one call, of the mean rank of a role or of all ranks added up. */
@@ -130,7 +133,8 @@ void pm_messages_report_free(struct pm_messages_report *report); /* what it owns
 void pm_report_messages(FILE *out, const struct pm_messages_report *report,
                         const struct pm_report_options *options);
 
-/* ---- `pmodel communication` (communication.c, trace.c) ----------------------------------------
+/* ---- `pmodel show --as communication` (report_communication.c, report_trace.c)
+ * ----------------------------
  */
 
 struct pm_communication_report {

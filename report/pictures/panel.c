@@ -68,6 +68,19 @@ struct pm_picture_axis pm_picture_sizes(const struct pm_picture *picture) {
     return (struct pm_picture_axis){low, high > low ? high : 2 * low, true, picture->parameter};
 }
 
+/* ---- panels ---------------------------------------------------------------------------------- */
+
+struct pm_panel pm_panel_of(FILE *to, double width, double above, double height,
+                            struct pm_picture_axis across, struct pm_picture_axis upwards) {
+    return (struct pm_panel){.to = to,
+                             .left = PM_PICTURE_LEFT,
+                             .top = above + PM_PICTURE_TOP,
+                             .width = width - PM_PICTURE_LEFT - PM_PICTURE_RIGHT,
+                             .height = height - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
+                             .across = across,
+                             .upwards = upwards};
+}
+
 /* ---- axes ------------------------------------------------------------------------------------ */
 
 static void draw_across(const struct pm_panel *panel, double value) {

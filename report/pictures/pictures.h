@@ -1,4 +1,4 @@
-/* Pictures of one loop over sizes, as files (`pmodel plot`). */
+/* Pictures of one loop over sizes, as files (`pmodel report --as plot`). */
 #ifndef PM_PICTURES_H
 #define PM_PICTURES_H
 

@@ -27,6 +27,10 @@ struct pm_panel {
     size_t n_names; /* written at the right so far */
 };
 
+/* A panel of a drawing WIDTH wide that has HEIGHT of it, words and title included, from ABOVE on.
+ */
+struct pm_panel pm_panel_of(FILE *to, double width, double above, double height,
+                            struct pm_picture_axis across, struct pm_picture_axis upwards);
 double pm_panel_x(const struct pm_panel *panel, double value);
 double pm_panel_y(const struct pm_panel *panel, double value);
 /* LOW and HIGH become ends of an axis: whole powers of ten, or 0 and a round number. */

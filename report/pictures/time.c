@@ -133,15 +133,9 @@ void pm_draw_time(FILE *to, const struct pm_picture *picture) {
     pm_picture_begin(to, WIDTH, HEIGHT, title,
                      "Cycles against the size, by cause: areas add up to the "
                      "predicted time; dots are a clock's");
-    struct pm_panel panel = {
-        .to = to,
-        .left = PM_PICTURE_LEFT,
-        .top = PM_PICTURE_TOP,
-        .width = WIDTH - PM_PICTURE_LEFT - PM_PICTURE_RIGHT,
-        .height = HEIGHT - PM_PICTURE_TOP - PM_PICTURE_BOTTOM,
-        .across = pm_picture_sizes(picture),
-        .upwards = pm_picture_axis_around(0, most, false, axis_words[pm_picture_unit(picture)]),
-    };
+    struct pm_panel panel =
+        pm_panel_of(to, WIDTH, 0, HEIGHT, pm_picture_sizes(picture),
+                    pm_picture_axis_around(0, most, false, axis_words[pm_picture_unit(picture)]));
     pm_panel_axes(&panel);
     draw_areas(&panel, picture, parts, n_parts);
     draw_end_of_measured(&panel, picture);

@@ -7,13 +7,14 @@
 #include "report/predictions/rows.h"
 #include "report/report.h"
 
-/* What is declared of the rows of a prediction (predictions.c). */
+/* What is declared of the rows of a prediction (report_predictions.c). */
 extern const struct pm_fields pm_row_fields;
 
 /* "measured up to N=64, so extrapolated 4.0x; models' error 0.7%"; owned by the caller. */
 char *pm_prediction_range_text(const struct pm_prediction *prediction);
 
-/* cores.c, of a prediction of several threads: tables behind its rows; null and nothing of one. */
+/* report_cores.c, of a prediction of several threads: tables behind its rows; null and nothing of
+   one. */
 json_t *pm_cores_json(const struct pm_structure *structure, const struct pm_cores *cores);
 void pm_print_cores(FILE *out, const struct pm_structure *structure,
                     const struct pm_prediction *prediction,

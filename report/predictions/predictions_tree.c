@@ -1,4 +1,4 @@
-/* `pmodel report --tree`: loops under the loop or routine that they are in.  Needs the rows of
+/* `pmodel report --as tree`: loops under the loop or routine that they are in.  Needs the rows of
    rows.c.
 
    Times are those of a row with all that is in it: what stands under it and its own time, in the

@@ -47,7 +47,7 @@ void pm_report_replay(FILE *out, const struct pm_replay_report *report,
 /* The ranks over time, as a drawing. */
 void pm_report_replay_svg(FILE *out, const struct pm_replay_report *report);
 
-/* ---- scaling.c: the same program at many sizes ------------------------------------------------
+/* ---- report_scaling.c: the same program at many sizes -------------------------------------------
  */
 
 struct pm_rank_scaling_point {

@@ -1,4 +1,4 @@
-/* `pmodel scale`: misses and time over a range of sizes, on several machines. */
+/* `pmodel report --as scaling`: misses and time over a range of sizes, on several machines. */
 #ifndef PM_REPORT_SCALE_H
 #define PM_REPORT_SCALE_H
 

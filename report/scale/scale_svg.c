@@ -1,6 +1,6 @@
-/* `pmodel scale --format svg`: two panels for each machine, as Figures 6 and 7 of Marin &
-   Mellor-Crummey (2004): misses of each level, and time with what it consists of, for each unit of
-   work, against the size.
+/* `pmodel report --as scaling --format svg`: two panels for each machine, as Figures 6 and 7 of
+   Marin & Mellor-Crummey (2004): misses of each level, and time with what it consists of, for each
+   unit of work, against the size.
 
    What the models say is lines, dashed beyond the measured sizes; what was measured is dots. Time
    of a clock is drawn where it is of the machine that is described, as far as the names of both

@@ -1,5 +1,5 @@
-/* `pmodel schedule` of one loop: its instructions by units, as a table of a static analyser shows
-   them; below it bounds, causes and gains.
+/* `pmodel loops --schedule` of one loop: its instructions by units, as a table of a static analyser
+   shows them; below it bounds, causes and gains.
 
    A unit's column says for how many cycles of an iteration the instruction keeps it busy, on
    average over the simulation; CHAIN whether it is on the longest chain of an iteration (c) or on

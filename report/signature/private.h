@@ -6,7 +6,7 @@
 #include "report/signature/signature.h"
 #include "report/writers/writers.h"
 
-/* A part of a convolved program, as reports have it (parts.c). */
+/* A part of a convolved program, as reports have it (report_parts.c). */
 struct pm_part_row {
     struct pm_row_place place;
     const struct pm_convolution *convolution;

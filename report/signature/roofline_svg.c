@@ -1,7 +1,7 @@
-/* `pmodel roofline --format svg`: floating-point operations a second against operations for a byte,
-   both logarithmic.  A slanted line for each level and a flat one for the units; a loop is a sign
-   for each level, at its intensity there: the filled one is of the level behind the last cache.
-   Of two stores the first is drawn hollow. */
+/* `pmodel report --as roofline --format svg`: floating-point operations a second against operations
+   for a byte, both logarithmic.  A slanted line for each level and a flat one for the units; a loop
+   is a sign for each level, at its intensity there: the filled one is of the level behind the last
+   cache. Of two stores the first is drawn hollow. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* `pmodel signature`, `pmodel convolve`, `pmodel roofline`: signatures of machines, their
-   convolution with programs, and roofs. */
+/* `pmodel machines --curves`, `pmodel report --as convolution`, `pmodel report --as roofline`:
+   signatures of machines, their convolution with programs, and roofs. */
 #ifndef PM_REPORT_SIGNATURE_H
 #define PM_REPORT_SIGNATURE_H
 

@@ -58,7 +58,7 @@ void pm_print_line(FILE *out, const struct pm_report_options *options, const cha
 void pm_print_note(FILE *out, const struct pm_report_options *options, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- warnings.c: what stands before the figures -----------------------------------------------
+/* ---- write_warnings.c: what stands before the figures -------------------------------------------
  */
 
 /* Those of the options: of a table on OUT; of CSV, which has no place for them, on the error
@@ -91,7 +91,7 @@ struct pm_csv_lines pm_csv_begin(FILE *out, struct pm_fields all, const char *na
 void pm_csv_line(struct pm_csv_lines *lines, const void *row);
 void pm_csv_end(struct pm_csv_lines *lines); /* frees what it owns */
 
-/* ---- units.c: numbers as a person reads them; "?" for NAN ------------------------------------ */
+/* ---- write_units.c: numbers as a person reads them; "?" for NAN ------------------------------ */
 
 enum { PM_NUMBER_TEXT_SIZE = 32 };
 struct pm_number_text {

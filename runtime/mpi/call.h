@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 #include "runtime/mpi_events/mpi_events.h"
 #include "runtime/lock.h"
 #include "runtime/system.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 #include "core/probe_abi.h"
 #include "runtime/mpi_events/private.h"
 #include "runtime/process.h"

@@ -43,7 +43,7 @@ unsigned pm_cores_at_level(const struct pm_level *level, unsigned n_cores);
 void pm_waiting_take_out(const struct pm_structure *structure, double *const *edge_counts,
                          size_t n_threads, struct pm_waiting *waiting);
 
-/* ---- parts.c --------------------------------------------------------------------------------- */
+/* ---- parallel_parts.c ------------------------------------------------------------------------ */
 
 struct pm_parts {
     const struct pm_structure *structure;

@@ -1,5 +1,5 @@
 /* The dependence graph of a path (graph.h): nodes with their micro-operations, then what each waits
-   for through registers (registers.c) and through memory (memory.c).
+   for through registers (registers.c) and through memory (graph_memory.c).
 
    An instruction that fuses with the branch behind it takes the branch's units and slot, and keeps
    its own latency.  A branch that is taken on the path takes units of `jump`, where these are some

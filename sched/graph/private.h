@@ -42,6 +42,6 @@ void pm_find_fresh_registers(const struct pm_structure *structure, uint32_t loop
 bool pm_is_fresh_place(const struct pm_structure *structure, uint32_t reference);
 
 void pm_wait_through_registers(struct pm_builder *builder); /* registers.c */
-void pm_wait_through_memory(struct pm_builder *builder);    /* memory.c */
+void pm_wait_through_memory(struct pm_builder *builder);    /* graph_memory.c */
 
 #endif

@@ -33,7 +33,7 @@ void pm_join_regions(const struct pm_frequencies *frequencies,
 void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_machine *target,
                          double all_cycles, struct pm_prediction *prediction);
 
-/* ---- traces (trace.c) ------------------------------------------------------------------------ */
+/* ---- traces (joined_trace.c) ----------------------------------------------------------------- */
 
 /* Steps of a path that goes through several routines. */
 struct pm_step_trace {

@@ -32,7 +32,8 @@ void pm_modulo_problem_make(const struct pm_dep_graph *graph, double width,
                             struct pm_modulo_problem *problem);
 void pm_modulo_problem_free(struct pm_modulo_problem *problem);
 
-/* Fills CYCLE (n_ops) with a schedule of this INTERVAL; false: none was found (schedule.c). */
+/* Fills CYCLE (n_ops) with a schedule of this INTERVAL; false: none was found
+   (modulo_schedule.c). */
 bool pm_modulo_try(const struct pm_modulo_problem *problem, uint32_t interval, uint32_t *cycle);
 
 /* Cycles of an iteration in which issue stops at the first use of what is missing (stalls.c). */

@@ -32,7 +32,7 @@ void pm_paths_of_region(const struct pm_frequencies *frequencies, uint32_t regio
                         struct pm_paths *paths);
 void pm_paths_free(struct pm_paths *paths);
 
-/* ---- the code of a path (code.c) ------------------------------------------------------------- */
+/* ---- the code of a path (path_instructions.c) ------------------------------------------------ */
 
 /* The files of a structure's modules; those that are not there any more, or are of another build,
    have no code.  Freed by pm_code_files_close, before the structure. */

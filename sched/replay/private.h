@@ -31,7 +31,7 @@ void pm_messages_free(struct pm_messages *messages); /* what it owns */
 bool pm_replay_read_result(const struct pm_replay_request *request, const char *bytes,
                            size_t n_bytes, struct pm_replay *replay, struct pm_error *err);
 
-/* ---- parts.c --------------------------------------------------------------------------------- */
+/* ---- replay_parts.c -------------------------------------------------------------------------- */
 
 /* The ranks of a communicator. */
 struct pm_replay_part {

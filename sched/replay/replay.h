@@ -140,7 +140,7 @@ struct pm_interval_times pm_interval_times_of(const struct pm_intervals *interva
                                               const struct pm_computation *computation,
                                               struct pm_call_paths *paths);
 
-/* ---- actions of a run (events.c) ------------------------------------------------------------- */
+/* ---- actions of a run (replay_events.c) ------------------------------------------------------ */
 
 struct pm_run_to_replay {
     const struct pm_structure *structure;
@@ -204,7 +204,8 @@ bool pm_replay_run(const struct pm_replay_request *request, struct pm_replay *re
                    struct pm_error *err);
 void pm_replay_free(struct pm_replay *replay); /* what it owns */
 
-/* Says of each span how long its rank waited there, and adds up the ranks' times (waiting.c). */
+/* Says of each span how long its rank waited there, and adds up the ranks' times
+   (replay_waiting.c). */
 void pm_replay_add_up(const struct pm_actions *actions, struct pm_replay *replay);
 
 #endif

@@ -5,8 +5,8 @@
 #include "sched/schedule.h"
 #include "sched/signature/signature.h"
 
-/* signature.c: the share of the accesses at the points of CURVE that hit LEVEL or one before; NULL:
-   not known. */
+/* machine_signature.c: the share of the accesses at the points of CURVE that hit LEVEL or one
+   before; NULL: not known. */
 const double *pm_curve_hits_of(const struct pm_curve *curve, const struct pm_level *level);
 
 /* synthesis.c */

@@ -18,7 +18,7 @@
 /* What the curves count: elements of so many bytes. */
 enum { PM_WORD_BYTES = 8 };
 
-/* ---- the signature (signature.c, synthesis.c) ------------------------------------------------ */
+/* ---- the signature (machine_signature.c, synthesis.c) ---------------------------------------- */
 
 struct pm_signature {
     const struct pm_machine *machine;
@@ -114,7 +114,7 @@ struct pm_patterns *pm_patterns_of_scopes(const struct pm_frequencies *frequenci
                                           const struct pm_group_misses *groups,
                                           const struct pm_signature *signature);
 
-/* ---- time with misses (misses.c) --------------------------------------------------------------
+/* ---- time with misses (signature_misses.c) ------------------------------------------------------
  */
 
 /* What misses add to SELF's schedule_cycles: its cycles by level and in all; bandwidth is in them.
@@ -122,7 +122,7 @@ struct pm_patterns *pm_patterns_of_scopes(const struct pm_frequencies *frequenci
 void pm_signature_memory_cycles(const struct pm_signature *signature,
                                 const struct pm_patterns *patterns, struct pm_cost_sum *self);
 
-/* ---- convolution (convolve.c) -----------------------------------------------------------------
+/* ---- convolution (convolution.c) ----------------------------------------------------------------
  */
 
 /* The paper's domain: at least one memory operation for so many floating-point ones, and this share

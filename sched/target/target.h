@@ -23,7 +23,7 @@ struct pm_target_machine {
 struct pm_target_machine pm_target_of(const struct pm_structure *structure,
                                       const struct pm_machine *machine);
 
-/* ---- costs.c --------------------------------------------------------------------------------- */
+/* ---- operation_costs.c ----------------------------------------------------------------------- */
 
 enum { PM_MOST_ROWS = 2 + PM_MOST_FOREIGN * 3 };
 

@@ -2,7 +2,8 @@
 """Documents can be read and followed.  Prints what is not so, status 1 if anything.
 
 - A line has at most 120 characters, but for tables; `make format` lays prose out.
-- A link leads to a file of the tree, and so does a path in `code` that begins with a folder of the tree.
+- A link leads to a file of the tree, and so does a path in `code` that begins with a folder of the tree.  A row of a table
+  that begins with folders names only sources in them.
 - A paragraph has at most six links.
 """
 import glob
@@ -43,6 +44,11 @@ def main():
                 beside = os.path.join(os.path.dirname(name), path)
                 if not MADE.search(path) and not os.path.exists(path) and not os.path.exists(beside):
                     bad.append(f"{name}:{number}: names {path}, which does not exist")
+            # A row about folders names files that are in them.
+            folders = re.findall(r"`((?:%s)/[^`\s]*/)`" % FOLDERS, line.split("|")[1]) if line.startswith("| `") else []
+            for source in re.findall(r"`([a-z_]+\.(?:c|cc|awk))`", line) if folders else []:
+                if not any(os.path.exists(folder + source) for folder in folders):
+                    bad.append(f"{name}:{number}: names {source}, which is not in {folders[0]}")
         for paragraph in re.split(r"\n\s*\n", text):
             if not paragraph.startswith("|") and len(re.findall(r"\]\(|`docs/", paragraph)) > 6:
                 bad.append(f"{name}: a paragraph of many links: {paragraph[:60]}")

@@ -22,7 +22,7 @@ measured() {
 
 # The programs and arguments are small ones of bench/apps/sizes.conf.
 while read -r app arguments; do
-    check "$app can be instrumented" pmodel instrument -q -o copy "$BUILD/apps/$app" || continue
+    check "$app can be instrumented" pmodel run --instrument -q -o copy "$BUILD/apps/$app" || continue
     for settings in PMODEL_SAMPLE=1 PMODEL_SAMPLE=8 PMODEL_MAX_BLOCKS=900 \
         'PMODEL_SAMPLE=4 PMODEL_MAX_BLOCKS=100 PMODEL_BIN_WIDTH=0'; do
         # shellcheck disable=SC2086 # several words

@@ -57,11 +57,11 @@ def report_of_several(store, at):
     return program(prediction) | {"loops": loops(prediction["rows"], "key", "self_seconds")}
 
 def explain(store, at):
-    answer = ask("explain", store, "-m", ON, "-P", size(at))
+    answer = ask("report", "--as", "loop", store, "-m", ON, "-P", size(at))
     return {"seconds": answer["seconds"], "labels": {answer["loop"]["label"]: answer["loop"]["self_seconds"]}}
 
 def annotate(store, at):
-    return {"seconds": ask("annotate", store, BUILD[store[:-5]], "-m", ON, "-P", size(at))["seconds"]}
+    return {"seconds": ask("report", "--as", "source", store, BUILD[store[:-5]], "-m", ON, "-P", size(at))["seconds"]}
 
 def diff(store, at):
     answer = ask("diff", store, store, "-m", ON, "-P", size(at), "--min-percent", "0")
@@ -76,18 +76,18 @@ def compare(store, at):
 def scale(store, at):
     follow = [option for name, value in at.items()
               for option in ("-P", f"{name}={value}" if name != "N" else f"N={value - 1},{value}")]
-    for point in ask("scale", store, "-m", f"{OTHER},{ON}", *follow)["sizes"]:
+    for point in ask("report", "--as", "scaling", store, "-m", f"{OTHER},{ON}", *follow)["sizes"]:
         if point["parameters"]["N"] == at["N"]:
             return [{"seconds": figures["seconds"], "low": figures["low_seconds"], "high": figures["high_seconds"],
                      "misses": figures["level_misses"], "source": figures["source"]}
                     for figures in point["figures"] if figures["machine"] == ON]
 
 def roofline(store, at):
-    points = ask("roofline", store, "-m", ON, "-P", size(at), "--min-percent", "0")["programs"][0]["points"]
+    points = ask("report", "--as", "roofline", store, "-m", ON, "-P", size(at), "--min-percent", "0")["programs"][0]["points"]
     return {"loops": loops(points, "key", "seconds")}
 
 def callgrind(store, at):
-    lines = run("export", "--callgrind", "-s", store, "-m", ON, "-P", size(at)).splitlines()
+    lines = run("report", "--as", "callgrind", store, "-m", ON, "-P", size(at)).splitlines()
     return {"cycles": int(next(line for line in lines if line.startswith("totals:")).split()[1])}
 
 def query(store, at):
@@ -155,10 +155,10 @@ for name, sizes in QUESTIONS.items():
 # ---- ranks: a role by itself, and in the list of all ----
 
 def groups(at):
-    return ask("report", "chain.pmdb", "--ranks", "-m", ON, "-P", size(at))["reports"][0]["groups"]
+    return ask("report", "--as", "ranks", "chain.pmdb", "-m", ON, "-P", size(at))["reports"][0]["groups"]
 
 for group in groups({"N": 60, "p": 8}):
     alone = program(ask("report", "chain.pmdb", "--role", group["role"], "-m", ON, "-P", "N=60,p=8")["predictions"][0])
     print(("ok" if alone["seconds"] == group["seconds"] else "FAIL")
-          + f" - ranks of role {group['role']}: {group['seconds']!r} in --ranks, {alone['seconds']!r} with --role")
+          + f" - ranks of role {group['role']}: {group['seconds']!r} in --as ranks, {alone['seconds']!r} with --role")
 EOF_PYTHON

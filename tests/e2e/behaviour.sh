@@ -57,7 +57,7 @@ build "-O2" interpreter && same_counts "an interpreter that is entered at offset
 check "and none of its entries is a surprise" grep -qx 'missed jumps: 0' blocks.err
 
 # ---- faults that the plain program does not have, and its own ----
-build "-O1" faults && pmodel instrument -q -o faults-i faults
+build "-O1" faults && pmodel run --instrument -q -o faults-i faults
 # fault WAY [handled]: how the copy ends, what it says, and whether pmodel says something.
 fault() {
     { ./"$program" "$@"; echo "status $?"; } >"$program.out" 2>"$program.err"
@@ -77,7 +77,7 @@ for way in straight covered copy; do
     done
 done
 printf '!straight\n!copied\n' >as_they_are
-pmodel instrument -q --exclude as_they_are -o faults-x faults
+pmodel run --instrument -q --exclude as_they_are -o faults-x faults
 for way in straight covered copy; do
     program=faults fault $way
     PMODEL_OUT=$TMP/raw program=faults-x fault $way

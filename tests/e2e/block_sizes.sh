@@ -97,7 +97,7 @@ check "a report of all machines names those that it leaves out" grep -q 'Left ou
 check "and shows the others" grep -q 'Xeon' left_out.txt
 bash -c "$command" >/dev/null 2>&1
 check "then the machine can be reported" pmodel report -m r12000 heat.pmdb
-check "and what carries its reuses" pmodel report --carried -m r12000 heat.pmdb
+check "and what carries its reuses" pmodel report --as carried -m r12000 heat.pmdb
 expect_error "models of before know nothing of them" 2 'call .pmodel fit heat.pmdb. again' \
     pmodel report -m r12000 -P N=20 -P S=13 heat.pmdb
 pmodel fit heat.pmdb >/dev/null 2>&1

@@ -15,7 +15,7 @@ expect() {
 }
 # histograms STORE N ROUTINE: without what each build has of its own, numbers, types and strides.
 histograms() {
-    pmodel export --histograms -s "$1" -P "N=$2" --routine "$3" --format csv | python3 -c '
+    pmodel show --as histograms "$1" -P "N=$2" --routine "$3" --format csv | python3 -c '
 import csv, sys
 for row in csv.DictReader(sys.stdin):
     print([row[key] for key in row if key not in ("group", "object_type", "strides")])'

@@ -106,7 +106,7 @@ is() {
 shares() {
     local store=$1 routine=$2
     shift 2
-    pmodel export --histograms -s "$store" --routine "$routine" "$@" |
+    pmodel show --as histograms "$store" --routine "$routine" "$@" |
         jq -r '.runs[].histograms[] | select(.group.bytes_max == 8 and
             (.group.pushed or .group.stack | not)) |
             "\(.block_bytes) \(.bytes_touched_first) \(.unused_share)"' | tr '\n' ' '
@@ -116,7 +116,7 @@ shares() {
 filled() {
     local store=$1
     shift
-    pmodel export --histograms -s "$store" --routine fill "$@" |
+    pmodel show --as histograms "$store" --routine fill "$@" |
         jq '[.runs[].histograms[] | select(.bytes_touched_first > 1000) | .bytes_touched_first] | add'
 }
 
@@ -178,7 +178,7 @@ for name in without with; do
     # shellcheck disable=SC2086 # several words, or none
     check "a run $name bytes" $fixed "$PMODEL" run -q -o $name.pmdb --block 64 $option -P CASE=2 \
         -- ./shares-plain '{CASE}'
-    pmodel export --histograms -s $name.pmdb |
+    pmodel show --as histograms $name.pmdb |
         jq 'del(.runs[].histograms[] | .bytes_touched_first, .unused_share)' >$name.json
 done
 [ -z "$fixed" ] || check "--bytes changes no histogram" cmp without.json with.json
@@ -226,7 +226,7 @@ check "the handler compiles" gcc -shared -fPIC -O2 -I"$BUILD/include" -o first.s
 check "adi runs with the handler" $fixed "$PMODEL" run --handler ./first.so \
     --env FIRST_OUT="$PWD/handler.txt" -- ./adi 12 1
 check "adi runs with --bytes" $fixed "$PMODEL" run -q -o adi.pmdb --block 64 --bytes -P N=12 -- ./adi '{N}' 1
-pmodel export --histograms -s adi.pmdb | jq -r '.runs[].histograms[] |
+pmodel show --as histograms adi.pmdb | jq -r '.runs[].histograms[] |
     select(.bytes_touched_first > 0) | "\(.group.group) \(.bytes_touched_first)"' | sort -n >adi.txt
 check "adi has several groups that are the first to touch bytes" [ "$(wc -l <adi.txt)" -gt 30 ]
 [ -z "$fixed" ] || check "the groups of adi have the bytes that the handler sees them touch first" \
@@ -237,7 +237,7 @@ check "adi has several groups that are the first to touch bytes" [ "$(wc -l <adi
 is "a run without --bytes does not know them" "$(shares without.pmdb use_sparse)" "64 null null "
 # The end of a line: bytes and share.
 cold() {
-    pmodel export --histograms -s "$1" --routine use_again --format csv | tr -d '\r' |
+    pmodel show --as histograms "$1" --routine use_again --format csv | tr -d '\r' |
         grep -o ',cold,.*' | sort -u
 }
 is "nor does its CSV" "$(cold without.pmdb)" ",cold,,,,0,0,,"

@@ -88,7 +88,7 @@ if measure recorded.pmdb trace && measure heat.pmdb -race; then
     machine_of_caches large.conf 'size = 32KiB  ways = 0'
     echo 'tlb TLB { entries = 8  page = 4KiB  ways = 0  miss_penalty = 1  exposed = 1 }' >>large.conf
     simulated_groups trace >simulated
-    pmodel export --histograms -s heat.pmdb | jq -r '.runs[].histograms[] | . as $of | ([64, 32], [64, 512], [4096, 8]) | . as [$bytes, $blocks]
+    pmodel show --as histograms heat.pmdb | jq -r '.runs[].histograms[] | . as $of | ([64, 32], [64, 512], [4096, 8]) | . as [$bytes, $blocks]
         | $of | select(.block_bytes == $bytes)
         | (.cold_loads + .cold_stores + ([.bins[] | select(.low >= $blocks) | .loads + .stores] | add // 0)) | select(. > 0)
         | "\($bytes) \($blocks) \($of.group.group) \(.)"' | sort >measured

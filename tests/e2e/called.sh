@@ -34,7 +34,7 @@ direct -fno-plt
 fixed -no-pie
 WAYS
 
-pmodel instrument -q -o now.pm ./now && PMODEL_BLOCK=64 PMODEL_OUT=$TMP ./now.pm 2 faults >faults.out
+pmodel run --instrument -q -o now.pm ./now && PMODEL_BLOCK=64 PMODEL_OUT=$TMP ./now.pm 2 faults >faults.out
 ./now 2 faults >faults.plain
 check "calls that fault are left by a jump as in the plain program" cmp faults.plain faults.out
 

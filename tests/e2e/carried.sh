@@ -9,7 +9,7 @@ read -ra marks < <(pmodel flags)
 # patterns CASE OBJECT: "source > destination carrier iterations loads+stores" of reuses of OBJECT, one a
 # line.  A loop is ROUTINE/DEPTH.
 patterns() {
-    pmodel export --carried -s "$program.pmdb" -P "CASE=$1" --group "$2" --block 64 | jq -r '
+    pmodel show --as carried "$program.pmdb" -P "CASE=$1" --group "$2" --block 64 | jq -r '
         def bare: split(" ")[0];
         [.runs[].histograms[] | {
             key: "\(.source.label | bare) > \(.scope.label | bare) \(.carrier.label | bare) \(
@@ -63,7 +63,7 @@ truth_app adi || fail "adi builds"
 check "adi is measured" measure_app plain.pmdb --env PMODEL_carry=1
 check "adi is measured with --carry" measure_app carried.pmdb --carry
 for store in plain carried; do
-    pmodel export --histograms -s "$store.pmdb" --format csv >"$store.csv"
+    pmodel show --as histograms "$store.pmdb" --format csv >"$store.csv"
 done
 if [ "$fixed_addresses" ]; then
     check "--carry does not change a histogram" cmp plain.csv carried.csv
@@ -75,8 +75,8 @@ bins() {
         {key: "\($group) \($block) \(.low) \(.high)", loads, stores}] | group_by(.key)[] |
         "\(.[0].key) \(map(.loads) | add) \(map(.stores) | add)"' "$1"
 }
-pmodel export --carried -s carried.pmdb >patterns.json
-pmodel export --histograms -s carried.pmdb >carried.json
+pmodel show --as carried carried.pmdb >patterns.json
+pmodel show --as histograms carried.pmdb >carried.json
 bins carried.json >whole
 bins patterns.json >sum
 check "patterns add up to the histograms of their groups" sh -c "[ -s whole ] && diff whole sum"
@@ -85,22 +85,22 @@ check "there are several patterns" sh -c '[ "$(grep -c across patterns.json)" -g
 # ---- what cannot be asked for ------------------------------------------------------------------------
 
 expect_error "a report of a run without --carry" 2 "made with --carry" \
-    pmodel report --carried -m r12000 plain.pmdb
+    pmodel report --as carried -m r12000 plain.pmdb
 expect_error "an export of a run without --carry" 2 "not made with --carry" \
-    pmodel export --carried -s plain.pmdb
+    pmodel show --as carried plain.pmdb
 expect_error "a machine whose blocks were not measured" 2 'pmodel run -o carried.pmdb -m r12000 .*--carry.* measures them' \
-    pmodel report --carried -m r12000 carried.pmdb
+    pmodel report --as carried -m r12000 carried.pmdb
 expect_error "--carry without accesses" 2 "exclude each other" \
     pmodel run --carry --no-memory -o no.pmdb -- ./adi
 expect_error "--carry of a sample" 2 "sample and --carry exclude each other" \
     pmodel run --carry --sample 1/8 -o no.pmdb -- ./adi
-expect_error "patterns by thread" 2 "threads needs --histograms" \
-    pmodel export --carried --threads -s carried.pmdb
+expect_error "patterns by thread" 2 'cannot read option "--threads"' \
+    pmodel show --as carried --threads carried.pmdb
 
 # With --shared the stream of all threads has its histograms beside.
 check "--carry and --shared" pmodel run -q --carry --shared --block 64 -o shared.pmdb -P CASE=5 \
     -- ./patterns-2-plain '{CASE}'
-pmodel export --histograms --shared -s shared.pmdb --group a >shared.json
+pmodel show --as histograms --shared shared.pmdb --group a >shared.json
 check "reuses of the shared stream are those of one cache" jq -e \
     '[.runs[].histograms[] | (.cold_loads, .bins[].loads)] | add == 160' shared.json
 
@@ -126,7 +126,7 @@ has "patterns stay where the run is there already" 1 a \
 
 check "adi is measured for a machine" $PMODEL run -q -m r12000 --carry -o machine.pmdb -P N=10 -P STEPS=2 \
     -- ./adi '{N}' '{STEPS}'
-pmodel report --carried -m r12000 --format json machine.pmdb >report.json
+pmodel report --as carried -m r12000 --format json machine.pmdb >report.json
 pmodel report -m r12000 --format json machine.pmdb >prediction.json
 check "rows add up to the whole" jq -e '.machines[0] as $m | [$m.levels[].name] |
     all(. as $l | ([$m.rows[].misses[$l]] | add) - $m.misses[$l] | fabs < 0.5)' report.json
@@ -134,9 +134,9 @@ check "the whole are the misses of the prediction" jq -e -n --slurpfile r report
     --slurpfile p prediction.json '$r[0].machines[0].misses.L1 > 0 and
     ([$p[0].predictions[0].rows[].self.misses.L1] | add) as $sum |
     ($sum - $r[0].machines[0].misses.L1 | fabs) < 0.001 * $sum'
-check "the CSV has the same misses" sh -c 'test "$(pmodel report --carried -m r12000 --format csv \
+check "the CSV has the same misses" sh -c 'test "$(pmodel report --as carried -m r12000 --format csv \
     machine.pmdb | grep -c ,L1,)" = "$(jq "[.machines[0].rows[] | select(.misses.L1 > 0)] | length" \
     report.json)"'
 check "the table names carriers and what to try" sh -c \
-    'pmodel report --carried -m r12000 machine.pmdb | grep -q "adi/1 step.*within.*fuse"'
+    'pmodel report --as carried -m r12000 machine.pmdb | grep -q "adi/1 step.*within.*fuse"'
 

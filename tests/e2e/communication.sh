@@ -1,4 +1,4 @@
-# `pmodel run` of MPI programs and `pmodel communication`: numbers and bytes of events, in C and Fortran, with both MPI libraries, for
+# `pmodel run` of MPI programs and `pmodel show --as communication`: numbers and bytes of events, in C and Fortran, with both MPI libraries, for
 # 1 to 4 ranks, beside other counts of the same runs: Open MPI's monitoring component (what goes from rank to rank) and a simple counter
 # behind ours (tests/mpi/counter.c), and the programs' own formulas. What is sent is received; traces have what is counted.
 . "$TOP/tests/lib.sh"
@@ -116,7 +116,7 @@ printf '98 -3 ? 1\n99 1 12 1\n' >expected
 sqlite3 -separator ' ' late.pmdb "SELECT tag, partner, coalesce(bytes_received, '?'), n FROM communication
     WHERE process = 0 AND operation = 'MPI_Irecv' AND n > 0 ORDER BY 1" >ours
 check "a receive that waits long has what came, one that is never completed is unknown" diff expected ours
-pmodel communication late.pmdb --rank 1 --format csv | tr -d '\r' | awk -F, '$4 == "MPI_Irecv" { n += $10 } END { print n }' >ours
+pmodel show --as communication late.pmdb --rank 1 --format csv | tr -d '\r' | awk -F, '$4 == "MPI_Irecv" { n += $10 } END { print n }' >ours
 check "rows of a rank have each event once" grep -qx 2 ours
 
 # What is rarer, the same with both libraries.
@@ -128,7 +128,7 @@ for mpi in openmpi mpich; do
     pmodel run -q --no-memory -o "rare.$mpi.pmdb" -P p=4 -- "mpirun.$mpi" $oversubscribe -np '{p}' "./rare.$mpi" >"rare.$mpi.output"
     check "rare runs with $mpi" test $? = 0
     check "$mpi: an error is returned as it is" grep -qx 'level 1, error class right: 1' "rare.$mpi.output"
-    pmodel communication "rare.$mpi.pmdb" --format csv >"rare.$mpi.csv"
+    pmodel show --as communication "rare.$mpi.pmdb" --format csv >"rare.$mpi.csv"
 done
 check "both libraries have the same events" diff rare.openmpi.csv rare.mpich.csv
 check "threads are told apart" test "$(sqlite3 rare.mpich.pmdb "SELECT count(*) FROM (SELECT DISTINCT process, thread FROM communication)")" = 8
@@ -141,15 +141,15 @@ check "a broadcast to another group" test "$(volume MPI_Bcast)" = "12 24"
 check "a derived type" test "$(volume MPI_Send)" = "192 0"
 
 # The command.
-pmodel communication exchange.mpich.pmdb -P p=4,N=3 --matrix --format csv | tr -d '\r' >matrix
+pmodel show --as communication exchange.mpich.pmdb -P p=4,N=3 --matrix --format csv | tr -d '\r' >matrix
 check "--matrix" grep -qx '0,1,.*' matrix
-pmodel communication exchange.mpich.pmdb -P p=4,N=3 --format json >events.json
+pmodel show --as communication exchange.mpich.pmdb -P p=4,N=3 --format json >events.json
 check "JSON has its format" jq -e '.format == "pmodel-communication" and .version == 1 and .ranks == 4 and (.events | length > 20)' events.json
 check "partners that are relative to the rank" jq -e '[.events[] | select(.operation == "MPI_Sendrecv")] | length == 1 and .[0].partner == "rank+1, rank−1" and .[0].events == 12' events.json
-pmodel communication exchange.mpich.pmdb -P p=4,N=3 --trace 2 --format json >trace.json
+pmodel show --as communication exchange.mpich.pmdb -P p=4,N=3 --trace 2 --format json >trace.json
 check "--trace has loops" jq -e '[.threads[0].trace[] | select(.times == 3)] | length > 0' trace.json
 check "as many events as they say" jq -e 'def n: if .times then .times * ([.body[] | n] | add) else 1 end; .threads[0].events == ([.threads[0].trace[] | n] | add)' trace.json
-expect_error "a rank that is not there" 2 'no rank 9' pmodel communication exchange.mpich.pmdb -P p=4,N=3 --trace 9
-expect_error "two reports at once" 2 'matrix and --trace exclude each other' pmodel communication exchange.mpich.pmdb --matrix --trace 0
+expect_error "a rank that is not there" 2 'no rank 9' pmodel show --as communication exchange.mpich.pmdb -P p=4,N=3 --trace 9
+expect_error "two reports at once" 2 'matrix and --trace exclude each other' pmodel show --as communication exchange.mpich.pmdb --matrix --trace 0
 check "--no-communication" pmodel run -q --no-memory --no-communication -o none.pmdb -- mpirun.mpich -np 2 ./exchange.mpich
-expect_error "traces nothing" 2 'no communication was traced' pmodel communication none.pmdb
+expect_error "traces nothing" 2 'no communication was traced' pmodel show --as communication none.pmdb

@@ -62,7 +62,7 @@ says "a size not run: so often does the slowest go round" "($loop / (10 * (801 *
 says "a size not run: between the ends of an interval" '.low_seconds <= .seconds and .seconds <= .high_seconds'
 report triangle 800 1 >answer
 says "a size not run by one thread is of one" '.cores == null'
-pmodel scale triangle.pmdb -m sapphire-rapids -P N=400:800:400 -P p=2 --format json >scale.json 2>errors
+pmodel report --as scaling triangle.pmdb -m sapphire-rapids -P N=400:800:400 -P p=2 --format json >scale.json 2>errors
 check "scale follows the time on two cores" jq -e --argjson one "$one" '[.. | .seconds? // empty | numbers] | any(. > 0.7 * $one and . < 0.9 * $one)' scale.json
 
 # ---- a grid that is shared out evenly ----

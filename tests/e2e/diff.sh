@@ -72,7 +72,7 @@ pmodel diff -m icelake-sp --format json before wide >code.json
 check "vectors of 256 bits in place of 128" jq -e 'any(.rows[]; .before.vector_bits == 128 and .after.vector_bits == 256 and
     .before.cycles > 0 and .after.cycles > 0)' code.json
 check "their bounds are those of schedule" jq -e -n --slurpfile d code.json \
-    --slurpfile s <(pmodel schedule -m icelake-sp --all --format json wide) '[$d[0].rows[] | select(.after.cycles) |
+    --slurpfile s <(pmodel loops --schedule -m icelake-sp --all --format json wide) '[$d[0].rows[] | select(.after.cycles) |
     {key, cycles: .after.cycles}] as $rows | ($rows | length) > 3 and all($rows[]; . as $r |
     any($s[0].loops[]; .key == $r.key and (.cycles - $r.cycles | fabs) < 1e-9))'
 check "without a machine no cycles" sh -c 'pmodel diff before wide | grep -q "VECTOR BITS" && pmodel diff before wide | grep -q -e "-m"'

@@ -43,7 +43,7 @@ pmodel fit rows.pmdb --drop-divergent --format json >dropped.json
 check "they are left out" jq -e '.runs == 6 and ([.summary.divergent_sizes[].dropped] | all)' dropped.json
 check "more models are exact then" [ "$(jq .summary.exact dropped.json)" -gt "$(jq .summary.exact fit.json)" ]
 check "fewer are flagged" [ "$(jq .summary.flagged dropped.json)" -lt "$(jq .summary.flagged fit.json)" ]
-check "the store counts as fitted" pmodel model rows.pmdb
+check "the store counts as fitted" pmodel report --as formulas rows.pmdb
 pmodel validate -q -s rows.pmdb --caches 512 -P N=320 -P L=N --format json -- ./rows '{N}' '{L}' >validated.json 2>&1
 check "an aligned size is then predicted to a hundredth" jq -e '[.sizes[0].comparisons[] | select(.quantity == "misses") | .error | fabs < 0.01] | all and length == 1' validated.json
 

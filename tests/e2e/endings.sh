@@ -21,7 +21,7 @@ cat >terminate.cc <<'EOF_TERMINATE'
 #include <stdexcept>
 int main(int argc, char **) { if (argc) throw std::runtime_error("unhandled"); }
 EOF_TERMINATE
-g++ -O1 -g -o terminate terminate.cc && pmodel instrument -q -o terminate-i terminate
+g++ -O1 -g -o terminate terminate.cc && pmodel run --instrument -q -o terminate-i terminate
 rm -rf raw && mkdir raw
 check "an exception that nobody catches" \
     test "$(./status ./terminate 2>&1) $(PMODEL_OUT=$TMP/raw ./status ./terminate-i 2>&1)" = \

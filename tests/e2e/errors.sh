@@ -99,26 +99,26 @@ meant "an option of reports that is nearly one" --format pmodel report --fromat=
 meant "a machine that is nearly one" r12000 pmodel report good.pmdb -m r1200
 meant "a machine to be shown that is nearly one" r12000 pmodel machines r1200
 meant "a parameter in the other case" N pmodel report good.pmdb -P n=3
-meant "a parameter of models in the other case" N pmodel model good.pmdb -P n=3
+meant "a parameter of models in the other case" N pmodel report --as formulas good.pmdb -P n=3
 meant "a name in braces in the other case" N pmodel run -o x.pmdb -P N=16 -- ./one '{n}'
 meant "a parameter of a formula in the other case" N pmodel fit --basis '1, n' good.pmdb
 meant "a parameter of a plan in the other case" N pmodel plan -P N=16:64:8 --to n=99 -- ./one '{N}'
 meant "a routine of a query that is nearly one" main pmodel query good.pmdb -P N=16 --cache 32K --scope mian
 meant "a loop of a query that is nearly one" main/2 pmodel query good.pmdb -P N=16 --cache 32K --scope mian/2
-meant "a routine of models that is nearly one" main pmodel model --routine mian good.pmdb
+meant "a routine of models that is nearly one" main pmodel report --as formulas --routine mian good.pmdb
 meant "a routine of a basis that is nearly one" main pmodel fit --basis 'mian=1, N' good.pmdb
 meant "a routine to be listed that is nearly one" main pmodel loops --routine mian ./one
 meant "a routine to be dumped that is nearly one" main pmodel loops --dump cfg --routine mian ./one
 meant "a routine to be drawn that is nearly one" main pmodel loops --svg mian ./one
 meant "a routine of histograms that is nearly one" main \
-    pmodel export --histograms -s good.pmdb --routine mian
+    pmodel show --as histograms good.pmdb --routine mian
 meant "a routine to start at that is nearly one" main \
     pmodel run -o x.pmdb --start-at mian -P N=16 -- ./one '{N}'
 echo mian >mian
 meant "a routine of a list that is nearly one" main \
     pmodel run -o x.pmdb --exclude mian -P N=16 -- ./one '{N}'
 meant "a library that is nearly one" libm.so.6 pmodel run -o x.pmdb --lib libn.so.6 -P N=16 -- ./lm '{N}'
-meant "an instruction class that is nearly one" fp_add pmodel model --classes fp_ad good.pmdb
+meant "an instruction class that is nearly one" fp_add pmodel report --as formulas --classes fp_ad good.pmdb
 expect_error "an option whose value is missing" 2 'option "--scope" needs a value' pmodel query --scope
 expect_error "an option that takes no value" 2 'option "--again" takes no value' pmodel run --again=3
 expect_error "an unknown command" 2 'no command' pmodel frobnicate

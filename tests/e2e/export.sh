@@ -1,4 +1,4 @@
-# `pmodel export`: histograms of a program whose threads touch known blocks at known distances, as
+# `pmodel show`: histograms of a program whose threads touch known blocks at known distances, as
 # JSON and CSV; each thread by itself and their sum; and what is refused.
 . "$TOP/tests/lib.sh"
 
@@ -38,7 +38,7 @@ check "export: the program compiles and runs" bash -c '
     pmodel run -q -o walks.pmdb --block 64,4096 -P N=0,7 -- ./walks {N}' || exit
 
 export_walk() {
-    pmodel export --histograms -s walks.pmdb --routine walk "$@"
+    pmodel show --as histograms walks.pmdb --routine walk "$@"
 }
 
 # lines JQ_FILTER ARGUMENT...: of histograms of the walk's stores.
@@ -60,7 +60,7 @@ is "each thread has its own blocks and reuses" \
 is "their sum has them all" "$(lines "$totals" -P N=0 | tr '\n' ' ')" \
     '64,"sum",,600,2400 4096,"sum",,12,2988 '
 check "a reuse is as far as the thread's walk is long" bash -c '
-    pmodel export --histograms -s walks.pmdb --routine walk -P N=7 --block 64 --threads |
+    pmodel show --as histograms walks.pmdb --routine walk -P N=7 --block 64 --threads |
         jq -e "[.runs[].histograms[] | select(.cold_stores >= 100) |
             ((.thread + 1) * 100 + 7) as \$n |
             (.bins | map(.mean >= \$n - 1 and .mean <= \$n + 9) | all)] |
@@ -82,7 +82,7 @@ check "CSV has a line for each cold part and bin, with the same counts" bash -c 
     cat json.sums csv.sums && cmp json.sums csv.sums && [ "$(cut -f1 json.sums)" -gt 6 ]'
 check "one group can be asked for by its number" bash -c '
     group=$(jq ".runs[0].histograms[0].group.group" all.json)
-    [ "$(pmodel export --histograms -s walks.pmdb --group "$group" |
+    [ "$(pmodel show --as histograms walks.pmdb --group "$group" |
         jq -c "[.runs[].histograms[].group.group] | unique")" = "[$group]" ]'
 
 expect_error "a size that was not measured is named" 2 'no run of this size' export_walk -P N=5
@@ -93,41 +93,41 @@ expect_error "a block size that cannot be" 2 'powers of two' export_walk --block
 expect_error "a group that there is not" 2 'no group' export_walk --group 4000000
 expect_error "an object that there is not" 2 'no group' export_walk --group no_such_thing
 expect_error "a routine that there is not" 2 'no routine' \
-    pmodel export --histograms -s walks.pmdb --routine no_such_thing
+    pmodel show --as histograms walks.pmdb --routine no_such_thing
 expect_error "no shared stream where none was measured" 2 'run --shared' export_walk --shared
 expect_error "threads and shared" 2 'exclude each other' export_walk --shared --threads
 expect_error "a table" 2 'json or csv' export_walk --format table
-expect_error "nothing to export" 2 'say what' pmodel export -s walks.pmdb
-expect_error "no store" 2 'name one store' pmodel export --histograms
+check "without a view the runs are listed" bash -c 'pmodel show walks.pmdb | grep -q "^ *SIZE"'
+expect_error "no store" 2 'give one store' pmodel show --as histograms 
 expect_error "a folder that is not there" 2 'nowhere' export_walk -o nowhere/all.json
 check "nothing is left where the export failed" bash -c '
-    ! pmodel export --histograms -s walks.pmdb --block 128 -o none.json 2>none.err &&
+    ! pmodel show --as histograms walks.pmdb --block 128 -o none.json 2>none.err &&
         [ ! -e none.json ] && [ ! -e none.json.part ] && [ ! -s none.json ]'
 
 # ---- samples and shared streams
 pmodel run -q -o sampled.pmdb --block 64 --sample 1/2 --shared -P N=0 -- ./walks '{N}'
 check "estimates of a sampled run come with their standard error, from eight watched blocks on" bash -c '
-    pmodel export --histograms -s sampled.pmdb |
+    pmodel show --as histograms sampled.pmdb |
         jq -e ".runs[0] | (.estimates | length > 0 and all(.standard_error >= 0 and .misses > 0 and
             .cache_blocks >= 16)) and (.histograms | all(.sample == 2))"'
 check "without a sample there are none" bash -c '[ "$(jq -c ".runs[0].estimates" all.json)" = "[]" ]'
 pmodel run -q -o shared.pmdb --block 64 --shared -P N=0 -- ./walks '{N}'
 check "the shared stream has the accesses of all threads, and is not in their sum" bash -c '
     for option in --shared --threads ""; do
-        pmodel export --histograms -s shared.pmdb --routine walk $option |
+        pmodel show --as histograms shared.pmdb --routine walk $option |
             jq "[.runs[].histograms[] | .cold_stores, (.bins[].stores)] | add"
     done | uniq -c | grep -q " 3 [0-9]"'
 
 # ---- report --threads
-pmodel report walks.pmdb -P N=0 -m icelake-sp --threads >threads.txt
+pmodel report --as threads walks.pmdb -P N=0 -m icelake-sp >threads.txt
 check "the report has a line for each thread, with its own misses" bash -c '
     sed -n "/^threads, each/,\$p" threads.txt | awk "
         /thread [0-2]/ { n++; if (\$4 < 100 * (\$2 + 1) || \$4 > 100 * (\$2 + 1) + 50) exit 1 }
         END { exit n != 3 }"'
 expect_error "threads of a size that was not measured" 2 'measured|models' \
-    pmodel report walks.pmdb -P N=3 -m icelake-sp --threads
-expect_error "threads as JSON are an export" 2 'pmodel export' \
-    pmodel report walks.pmdb -m icelake-sp --threads --format json
+    pmodel report --as threads walks.pmdb -P N=3 -m icelake-sp 
+expect_error "threads as JSON are an export" 2 'cannot read option "--format"' \
+    pmodel report --as threads walks.pmdb -m icelake-sp --format json
 
 # ---- run --bin-width
 check "--bin-width is part of what a run was made with" bash -c '

@@ -43,7 +43,7 @@ pmodel fit kinds.pmdb --flagged >flagged.txt
 check "the table has reasons and what to do" bash -c 'grep -q "periodic (3)" flagged.txt && grep -q "fit sizes of one residue class" flagged.txt'
 check "the heaviest only" bash -c 'pmodel fit kinds.pmdb --flagged --top 1 | grep -q "more of at most"'
 check "CSV has all" bash -c '[ "$(pmodel fit kinds.pmdb --flagged --format csv | wc -l)" = "$(jq ".rows | length + 1" flagged.json)" ]'
-check "the models are in the store" pmodel model kinds.pmdb
+check "the models are in the store" pmodel report --as formulas kinds.pmdb
 
 pmodel run -q -o few.pmdb --no-memory -P N=12,16,20 -- ./kinds '{N}' >run.out
 pmodel fit few.pmdb --flagged --format json >flagged.json

@@ -103,9 +103,15 @@ check "an interval of chain has models" clean pmodel fit --interval MPI_Send cha
 
 golden version.txt pmodel --version
 golden help.txt pmodel --help
-for command in flags loops plan run merge instrument fit model report explain diff compare annotate scale plot html signature convolve roofline communication query export validate machines doctor; do
-    golden help.$command.txt pmodel $command --help
-done
+# "report --as loop" is of files that are called report.loop.
+pmodel help --page | cut -d ' ' -f 2- >commands
+while read -r command; do
+    file=${command// --as /.}
+    # shellcheck disable=SC2086
+    golden "help.${file// --/.}.txt" pmodel $command --help
+done <commands
+golden old.explain.txt pmodel report --as loop nothing.pmdb
+golden old.export.txt pmodel show --as histograms nothing.pmdb 
 golden flags.txt pmodel flags
 golden help.word.txt pmodel help L1/it
 golden help.option.txt pmodel help --machine-readable
@@ -214,10 +220,10 @@ golden run.interval.txt pmodel run --handler ./call_tree.so --events routines --
 
 # ---- instrument --------------------------------------------------------------------------------------
 
-golden instrument.txt pmodel instrument -o copy ./nest
+golden instrument.txt pmodel run --instrument -o copy ./nest
 golden instrument.copy_runs.txt ./copy 24
-golden instrument.events.txt pmodel instrument -o copy2 --events all --interval stencil --exclude others ./nest
-golden instrument.no_memory.txt pmodel instrument -q -o copy3 --no-memory ./nest
+golden instrument.events.txt pmodel run --instrument -o copy2 --events all --interval stencil --exclude others ./nest
+golden instrument.no_memory.txt pmodel run --instrument -q -o copy3 --no-memory ./nest
 golden instrument.handler.txt env PMODEL_HANDLER=./call_tree.so ./copy2 16
 
 # ---- fit ---------------------------------------------------------------------------------------------
@@ -244,32 +250,32 @@ golden fit.builds.flagged.txt pmodel fit --flagged fixed.pmdb
 
 # ---- model -------------------------------------------------------------------------------------------
 
-formats model pmodel model nest.pmdb
+formats model pmodel report --as formulas nest.pmdb
 for level in program module loop; do
-    golden model.$level.txt pmodel model --level $level nest.pmdb
+    golden model.$level.txt pmodel report --as formulas --level $level nest.pmdb
 done
-golden model.loop.csv pmodel model --level loop --format csv nest.pmdb
-golden model.classes.txt pmodel model --classes 'fp_*,load_int,accesses,operations' nest.pmdb
-golden model.elements.txt pmodel model --classes 'fp_*' --elements --level program nest.pmdb
-golden model.all.csv pmodel model --classes all --level program --format csv nest.pmdb
-golden model.edges.txt pmodel model --edges --routine triangle,choose nest.pmdb
-golden model.edges.json pmodel model --edges --routine triangle --format json nest.pmdb
-golden model.edges.csv pmodel model --edges --format csv nest.pmdb
-golden model.sorted.txt pmodel model --level loop --sort count --threshold 1% nest.pmdb
-golden model.threshold.txt pmodel model --level loop --threshold 3 nest.pmdb
-formats model.communication pmodel model --communication -P N=30,p=16 chain.pmdb
-golden model.role.txt pmodel model --role inside chain.pmdb
-golden model.kind.txt pmodel model --interval MPI_Send chain.pmdb
-golden model.interval.txt pmodel model --interval stencil --level program nest.pmdb
-golden model.size.txt pmodel model -P N=200 --level loop nest.pmdb
-golden model.size.json pmodel model -P N=200 --routine uneven,copy --format json nest.pmdb
-golden model.include.txt pmodel model --include some nest.pmdb
-golden model.exclude.txt pmodel model --exclude some nest.pmdb
-golden model.basis.txt pmodel model --basis '1, N^2, (N%3)*N^2' nest.pmdb
-golden model.search.txt pmodel model --search --threads 1 --level program nest.pmdb
-golden model.two.txt pmodel model --level loop two.pmdb
-golden model.two.size.txt pmodel model -P A=100,B=200 two.pmdb
-golden model.builds.txt pmodel model --level loop fixed.pmdb
+golden model.loop.csv pmodel report --as formulas --level loop --format csv nest.pmdb
+golden model.classes.txt pmodel report --as formulas --classes 'fp_*,load_int,accesses,operations' nest.pmdb
+golden model.elements.txt pmodel report --as formulas --classes 'fp_*' --elements --level program nest.pmdb
+golden model.all.csv pmodel report --as formulas --classes all --level program --format csv nest.pmdb
+golden model.edges.txt pmodel report --as formulas --edges --routine triangle,choose nest.pmdb
+golden model.edges.json pmodel report --as formulas --edges --routine triangle --format json nest.pmdb
+golden model.edges.csv pmodel report --as formulas --edges --format csv nest.pmdb
+golden model.sorted.txt pmodel report --as formulas --level loop --sort count --threshold 1% nest.pmdb
+golden model.threshold.txt pmodel report --as formulas --level loop --threshold 3 nest.pmdb
+formats model.communication pmodel report --as formulas --communication -P N=30,p=16 chain.pmdb
+golden model.role.txt pmodel report --as formulas --role inside chain.pmdb
+golden model.kind.txt pmodel report --as formulas --interval MPI_Send chain.pmdb
+golden model.interval.txt pmodel report --as formulas --interval stencil --level program nest.pmdb
+golden model.size.txt pmodel report --as formulas -P N=200 --level loop nest.pmdb
+golden model.size.json pmodel report --as formulas -P N=200 --routine uneven,copy --format json nest.pmdb
+golden model.include.txt pmodel report --as formulas --include some nest.pmdb
+golden model.exclude.txt pmodel report --as formulas --exclude some nest.pmdb
+golden model.basis.txt pmodel report --as formulas --basis '1, N^2, (N%3)*N^2' nest.pmdb
+golden model.search.txt pmodel report --as formulas --search --threads 1 --level program nest.pmdb
+golden model.two.txt pmodel report --as formulas --level loop two.pmdb
+golden model.two.size.txt pmodel report --as formulas -P A=100,B=200 two.pmdb
+golden model.builds.txt pmodel report --as formulas --level loop fixed.pmdb
 
 # ---- report ------------------------------------------------------------------------------------------
 
@@ -291,8 +297,8 @@ golden report.top.txt pmodel report -m r12000 -P N=96 --top 2 nest.pmdb
 golden report.min_percent.txt pmodel report -m r12000 -P N=96 --min-percent 10 nest.pmdb
 golden report.pessimistic.txt pmodel report -m itanium2 -P N=96 --deps pessimistic nest.pmdb
 golden report.notes.txt pmodel report -m r12000 --notes nest.pmdb
-golden report.tree.txt pmodel report -m r12000 --tree -P N=96 nest.pmdb
-golden report.tree.filter.txt pmodel report -m r12000 --tree --filter 'stencil*' -P N=96 nest.pmdb
+golden report.tree.txt pmodel report --as tree -m r12000 -P N=96 nest.pmdb
+golden report.tree.filter.txt pmodel report --as tree -m r12000 --filter 'stencil*' -P N=96 nest.pmdb
 golden report.fields.txt pmodel report -m r12000 --fields 'time,at least,at most,low,high,L1,misses/ki,cyc/it,loop' --sort L2/ki nest.pmdb
 golden report.fields.csv pmodel report -m r12000 --fields key,label,L1_misses,total_seconds --format csv nest.pmdb
 golden report.filter.json pmodel report -m r12000 --filter 'nest.c:3*' --fields label,time,misses/it --format json nest.pmdb
@@ -306,14 +312,14 @@ golden report.left_out.txt pmodel report -P N=24 run.pmdb
 golden report.interpolate.txt pmodel report -m r12000 -P N=24 --interpolate run.pmdb
 golden report.interpolate.csv pmodel report -m r12000 -P N=24 --interpolate --format csv run.pmdb
 golden report.interpolate.predicted.txt pmodel report -m r12000 -P N=96 --interpolate coarse.pmdb
-golden report.carried.txt pmodel report --carried -m r12000 carry.pmdb
-golden report.carried.json pmodel report --carried -m r12000 --top 3 --format json carry.pmdb
-golden report.carried.csv pmodel report --carried -m r12000,icelake-sp --format csv carry.pmdb
-formats report.ranks pmodel report --ranks -m r12000 -P N=30,p=4 chain.pmdb
-golden report.ranks.predicted.txt pmodel report --ranks -m r12000 -P N=30,p=16 chain.pmdb
-formats report.intervals pmodel report --intervals -m r12000 -P N=30,p=4 chain.pmdb
-golden report.threads.txt pmodel report --threads -m ./own.conf turns.pmdb
-golden report.shared.txt pmodel report --threads -m ./own.conf shared.pmdb
+golden report.carried.txt pmodel report --as carried -m r12000 carry.pmdb
+golden report.carried.json pmodel report --as carried -m r12000 --top 3 --format json carry.pmdb
+golden report.carried.csv pmodel report --as carried -m r12000,icelake-sp --format csv carry.pmdb
+formats report.ranks pmodel report --as ranks -m r12000 -P N=30,p=4 chain.pmdb
+golden report.ranks.predicted.txt pmodel report --as ranks -m r12000 -P N=30,p=16 chain.pmdb
+formats report.intervals pmodel report --as intervals -m r12000 -P N=30,p=4 chain.pmdb
+golden report.threads.txt pmodel report --as threads -m ./own.conf turns.pmdb
+golden report.shared.txt pmodel report --as threads -m ./own.conf shared.pmdb
 golden report.sample.txt pmodel report -m ./own.conf sample.pmdb
 golden report.bounded.txt pmodel report -m ./own.conf bounded.pmdb
 golden report.bytes.txt pmodel report -m ./own.conf bytes.pmdb
@@ -328,19 +334,19 @@ golden report.builds.predicted.txt pmodel report -m r12000 -P N=80 fixed.pmdb
 
 # ---- explain -----------------------------------------------------------------------------------------
 
-formats explain pmodel explain -m r12000 -P N=96 nest.pmdb stencil
-golden explain.hottest.txt pmodel explain -m itanium2 nest.pmdb
-golden explain.carried.txt pmodel explain -m r12000 --source --source-dir . carry.pmdb stencil
-golden explain.carried.json pmodel explain -m r12000 --format json carry.pmdb gather
-golden explain.bytes.txt pmodel explain -m ./own.conf bytes.pmdb
-golden explain.counts_only.txt pmodel explain -m r12000 counts.pmdb
-golden explain.two.txt pmodel explain -m icelake-sp -P A=100,B=200 two.pmdb
-golden explain.asm.txt pmodel explain -m icelake-sp --asm --interpolate nest.pmdb triangle
+formats explain pmodel report --as loop -m r12000 -P N=96 nest.pmdb stencil
+golden explain.hottest.txt pmodel report --as loop -m itanium2 nest.pmdb
+golden explain.carried.txt pmodel report --as loop -m r12000 --source --source-dir . carry.pmdb stencil
+golden explain.carried.json pmodel report --as loop -m r12000 --format json carry.pmdb gather
+golden explain.bytes.txt pmodel report --as loop -m ./own.conf bytes.pmdb
+golden explain.counts_only.txt pmodel report --as loop -m r12000 counts.pmdb
+golden explain.two.txt pmodel report --as loop -m icelake-sp -P A=100,B=200 two.pmdb
+golden explain.asm.txt pmodel report --as loop -m icelake-sp --asm --interpolate nest.pmdb triangle
 
 # ---- annotate ----------------------------------------------------------------------------------------
 
-formats annotate pmodel annotate -m r12000 nest.pmdb nest.c
-golden annotate.predicted.txt pmodel annotate -m r12000 -P N=96 --min-percent 5 nest.pmdb nest.c
+formats annotate pmodel report --as source -m r12000 nest.pmdb nest.c
+golden annotate.predicted.txt pmodel report --as source -m r12000 -P N=96 --min-percent 5 nest.pmdb nest.c
 
 # ---- diff --------------------------------------------------------------------------------------------
 
@@ -388,54 +394,54 @@ golden query.fits.two.txt pmodel query --fits --cache 1K -P B=40 two.pmdb
 drawn='sed "s/<text/\n<text/g" | sed -n -e "s/^<text[^>]*>\([^<0-9][^<]*\)<.*/text \1/p;t" \
     -e "s/^<\([a-z]*\) class=.\([a-z0-9 ]*\).*/\1 \2/p" -e "s/<\(title\|desc\)>\(.*\)<.*/\1 \2/p" | sort | uniq -c'
 for what in time misses histogram surface roofline; do
-    golden plot.$what.txt sh -c "pmodel plot --what $what -m r12000 -P N=96 --sizes 6 nest.pmdb stencil/2 | $drawn"
+    golden plot.$what.txt sh -c "pmodel report --as plot --what $what -m r12000 -P N=96 --sizes 6 nest.pmdb stencil/2 | $drawn"
 done
-golden plot.program.txt sh -c "pmodel plot --what time -m itanium2 --sizes 6 nest.pmdb | $drawn"
-golden error.plot.loop.txt pmodel plot --what time -m r12000 nest.pmdb stencill/2
-golden error.plot.what.txt pmodel plot --what pie -m r12000 nest.pmdb
-golden error.html.parameters.txt pmodel html -m r12000 -o two.html two.pmdb
+golden plot.program.txt sh -c "pmodel report --as plot --what time -m itanium2 --sizes 6 nest.pmdb | $drawn"
+golden error.plot.loop.txt pmodel report --as plot --what time -m r12000 nest.pmdb stencill/2
+golden error.plot.what.txt pmodel report --as plot --what pie -m r12000 nest.pmdb
+golden error.html.parameters.txt pmodel report --as page -m r12000 -o two.html two.pmdb
 
 # ---- export ------------------------------------------------------------------------------------------
 
-golden export.json pmodel export --histograms -s nest.pmdb -P N=24 --block 64
-golden export.csv pmodel export --histograms -s nest.pmdb -P N=24 --block 64,4096 --format csv
-golden export.routine.json pmodel export --histograms -s nest.pmdb --block 64 --routine triangle,copy
-golden export.group.csv pmodel export --histograms -s nest.pmdb -P N=48 --group 'u,w*' --format csv
-golden export.threads.json pmodel export --histograms -s turns.pmdb -P N=64 --threads
-golden export.threads.csv pmodel export --histograms -s turns.pmdb --threads --format csv
-golden export.shared.json pmodel export --histograms -s shared.pmdb --shared
-golden export.shared.csv pmodel export --histograms -s shared.pmdb --shared --format csv
-golden export.carried.json pmodel export --carried -s carry.pmdb --block 64 --routine stencil,gather
-golden export.carried.csv pmodel export --carried -s carry.pmdb --block 64 --format csv
-golden export.bytes.csv pmodel export --histograms -s bytes.pmdb --format csv
-golden export.sample.json pmodel export --histograms -s sample.pmdb
-golden export.bounded.csv pmodel export --histograms -s bounded.pmdb --format csv
-golden export.bins.csv pmodel export --histograms -s bins.pmdb --format csv --routine gather
-golden export.builds.csv pmodel export --histograms -s fixed.pmdb --block 64 -P N=24 --format csv
-golden export.file.txt pmodel export --histograms -s nest.pmdb -P N=24 --block 64 --group where -o where.json
+golden export.json pmodel show --as histograms nest.pmdb -P N=24 --block 64
+golden export.csv pmodel show --as histograms nest.pmdb -P N=24 --block 64,4096 --format csv
+golden export.routine.json pmodel show --as histograms nest.pmdb --block 64 --routine triangle,copy
+golden export.group.csv pmodel show --as histograms nest.pmdb -P N=48 --group 'u,w*' --format csv
+golden export.threads.json pmodel show --as histograms turns.pmdb -P N=64 --threads
+golden export.threads.csv pmodel show --as histograms turns.pmdb --threads --format csv
+golden export.shared.json pmodel show --as histograms shared.pmdb --shared
+golden export.shared.csv pmodel show --as histograms shared.pmdb --shared --format csv
+golden export.carried.json pmodel show --as carried carry.pmdb --block 64 --routine stencil,gather
+golden export.carried.csv pmodel show --as carried carry.pmdb --block 64 --format csv
+golden export.bytes.csv pmodel show --as histograms bytes.pmdb --format csv
+golden export.sample.json pmodel show --as histograms sample.pmdb
+golden export.bounded.csv pmodel show --as histograms bounded.pmdb --format csv
+golden export.bins.csv pmodel show --as histograms bins.pmdb --format csv --routine gather
+golden export.builds.csv pmodel show --as histograms fixed.pmdb --block 64 -P N=24 --format csv
+golden export.file.txt pmodel show --as histograms nest.pmdb -P N=24 --block 64 --group where -o where.json
 golden export.file.json cat where.json
-golden export.callgrind.txt pmodel export --callgrind -s nest.pmdb -m r12000 -P N=128
-golden export.folded.txt pmodel export --folded --of L2m -s nest.pmdb -m r12000 -P N=128
-golden export.extrap.txt pmodel export --extrap -s nest.pmdb -m r12000 -P N=48
+golden export.callgrind.txt pmodel report --as callgrind nest.pmdb -m r12000 -P N=128
+golden export.folded.txt pmodel report --as folded --of L2m nest.pmdb -m r12000 -P N=128
+golden export.extrap.txt pmodel report --as extrap nest.pmdb -m r12000 -P N=48
 
 # ---- scale -------------------------------------------------------------------------------------------
 
-formats scale pmodel scale -P N=16:112:48 -m r12000 --per 'N^2' nest.pmdb
-golden scale.machines.txt pmodel scale -P N=24,96 -m r12000,itanium2 --wide nest.pmdb
+formats scale pmodel report --as scaling -P N=16:112:48 -m r12000 --per 'N^2' nest.pmdb
+golden scale.machines.txt pmodel report --as scaling -P N=24,96 -m r12000,itanium2 --wide nest.pmdb
 # (In which set of a TLB a page lies differs from run to run.)
-golden scale.two.txt pmodel scale -P A=8:24:8 -P B=16 -m icelake-sp --set DTLB.ways=0 --min-percent 100 two.pmdb
-golden scale.svg pmodel scale -P N=16:112:48 -m r12000 --per 'N^2' --format svg nest.pmdb
+golden scale.two.txt pmodel report --as scaling -P A=8:24:8 -P B=16 -m icelake-sp --set DTLB.ways=0 --min-percent 100 two.pmdb
+golden scale.svg pmodel report --as scaling -P N=16:112:48 -m r12000 --per 'N^2' --format svg nest.pmdb
 
 # ---- signatures ------------------------------------------------------------------------------------
 
-golden signature.txt pmodel signature --profile nest.pmdb -P N=96 r12000
-golden signature.csv pmodel signature --format csv r12000
-formats convolve pmodel convolve -P N=96 -m r12000,itanium2 nest.pmdb
-golden convolve.measured.txt pmodel convolve -P N=24 -m r12000 --top 3 --wide nest.pmdb
-formats roofline pmodel roofline -P N=96 -m itanium2 nest.pmdb
-golden roofline.svg pmodel roofline -P N=24 -m r12000 --format svg nest.pmdb nest.pmdb
+golden signature.txt pmodel machines --curves --profile nest.pmdb -P N=96 r12000
+golden signature.csv pmodel machines --curves --format csv r12000
+formats convolve pmodel report --as convolution -P N=96 -m r12000,itanium2 nest.pmdb
+golden convolve.measured.txt pmodel report --as convolution -P N=24 -m r12000 --top 3 --wide nest.pmdb
+formats roofline pmodel report --as roofline -P N=96 -m itanium2 nest.pmdb
+golden roofline.svg pmodel report --as roofline -P N=24 -m r12000 --format svg nest.pmdb nest.pmdb
 golden report.signature.txt pmodel report -P N=96 -m r12000 --time signature nest.pmdb
-golden error.convolve.profile.txt pmodel convolve -m r12000 nest.pmdb
+golden error.convolve.profile.txt pmodel report --as convolution -m r12000 nest.pmdb
 
 # ---- validate ----------------------------------------------------------------------------------------
 
@@ -477,10 +483,19 @@ golden machines.same.txt pmodel machines --diff r12000 r12000
 
 golden error.no_command.txt pmodel
 golden error.command.txt pmodel frobnicate
-for command in loops plan run merge instrument fit model report explain annotate diff compare scale plot html signature convolve roofline query export validate; do
-    golden error.nothing.$command.txt pmodel $command
-    golden error.option.$command.txt pmodel $command --frobnicate
-done
+while read -r command; do
+    file=${command// --as /.}
+    file=${file// --/.}
+    case $command in probe | machines | doctor | flags) ;; *)
+        # shellcheck disable=SC2086
+        golden "error.nothing.$file.txt" pmodel $command ;;
+    esac
+    # shellcheck disable=SC2086
+    golden "error.option.$file.txt" pmodel $command --frobnicate
+done <commands
+golden error.view.txt pmodel report --as lopp nest.pmdb
+golden show.txt pmodel show nest.pmdb
+golden show.json pmodel show --format json carry.pmdb
 golden error.flags.txt pmodel flags more
 golden error.machines.txt pmodel machines cray
 sed 's/8MiB/8QiB/' "$BUILD/share/pmodel/machines/r12000.conf" >caret.conf
@@ -518,16 +533,16 @@ golden error.run.rejected.txt pmodel run -o rejected.pmdb -P N=16,2 -- ./nest '{
 golden error.run.other_program.txt pmodel run -o nest.pmdb -P N=16 -- ./nest3 '{N}'
 golden error.run.build.txt pmodel run -o new.pmdb -P N=16,24 --build 'echo no compiler for {N} >&2; exit 4' -- ./fixed
 golden error.run.library.txt pmodel run -o new.pmdb --lib libnothing -P N=16 -- ./nest '{N}'
-golden error.instrument.txt pmodel instrument -o new ./static
+golden error.instrument.txt pmodel run --instrument -o new ./static
 golden error.plan.txt pmodel plan -- ./nest 16
 golden error.plan.time.txt pmodel plan -P N=16:32:8 --time soon -- ./nest '{N}'
 golden error.report.role.txt pmodel report -m r12000 --role insid chain.pmdb
 golden error.report.interval.txt pmodel report -m r12000 --interval nobody chain.pmdb
 golden error.report.ordinal.txt pmodel report -m r12000 --ordinal t chain.pmdb
-golden error.report.ranks.txt pmodel report -m r12000 --ranks nest.pmdb
-golden error.report.intervals.txt pmodel report -m r12000 --intervals nest.pmdb
-golden error.report.parallel.txt pmodel report -m r12000 --intervals --threads chain.pmdb
-golden error.model.communication.txt pmodel model --communication nest.pmdb
+golden error.report.ranks.txt pmodel report --as ranks -m r12000 nest.pmdb
+golden error.report.intervals.txt pmodel report --as intervals -m r12000 nest.pmdb
+golden error.report.parallel.txt pmodel report --as intervals -m r12000 --fields time chain.pmdb
+golden error.model.communication.txt pmodel report --as formulas --communication nest.pmdb
 golden error.fit.few.txt pmodel fit few.pmdb
 golden error.fit.basis.txt pmodel fit --basis '1, N, squared(N)' renewed.pmdb
 golden error.fit.basis.name.txt pmodel fit --basis '1, M' renewed.pmdb
@@ -549,14 +564,14 @@ for part in histograms edges structure models future; do
     golden error.store.$part.txt pmodel report -m r12000 -P N=48 $part.pmdb
     golden error.store.$part.predicted.txt pmodel report -m r12000 -P N=96 $part.pmdb
     golden error.store.$part.query.txt pmodel query -P N=96 --cache 4K $part.pmdb
-    golden error.store.$part.export.txt pmodel export --histograms -s $part.pmdb --routine triangle --block 64 -P N=16
+    golden error.store.$part.export.txt pmodel show --as histograms $part.pmdb --routine triangle --block 64 -P N=16
     golden error.store.$part.fit.txt pmodel fit $part.pmdb
 done
-golden error.model.no_models.txt pmodel model few.pmdb
-golden error.model.class.txt pmodel model --classes fp_sum nest.pmdb
-golden error.model.routine.txt pmodel model --routine nobody nest.pmdb
-golden error.model.level.txt pmodel model --level file nest.pmdb
-golden error.model.parameter.txt pmodel model -P M=3 nest.pmdb
+golden error.model.no_models.txt pmodel report --as formulas few.pmdb
+golden error.model.class.txt pmodel report --as formulas --classes fp_sum nest.pmdb
+golden error.model.routine.txt pmodel report --as formulas --routine nobody nest.pmdb
+golden error.model.level.txt pmodel report --as formulas --level file nest.pmdb
+golden error.model.parameter.txt pmodel report --as formulas -P M=3 nest.pmdb
 golden error.report.machine.txt pmodel report -m cray nest.pmdb
 golden error.report.parameter.txt pmodel report -m r12000 -P M=3 nest.pmdb
 golden error.report.value.txt pmodel report -m r12000 -P N=x nest.pmdb
@@ -564,28 +579,28 @@ golden error.report.no_models.txt pmodel report -m r12000 -P N=99 few.pmdb
 golden error.report.outside.txt pmodel report -m r12000 -P N=-5 nest.pmdb
 golden error.report.block.txt pmodel report -m r12000 coarse.pmdb
 golden error.report.no_machine.txt pmodel report coarse.pmdb
-golden error.report.interpolate.txt pmodel report --interpolate --carried -m r12000 carry.pmdb
+golden error.report.interpolate.txt pmodel report --as carried --interpolate -m r12000 carry.pmdb
 golden error.report.measured_block.txt pmodel report -m r12000 -P N=24 run.pmdb
 golden error.report.two_block.txt pmodel report -m r12000 two.pmdb
 golden error.query.interpolate.txt pmodel query --fits --interpolate -m r12000 coarse32.pmdb
 golden error.run.machine.txt pmodel run --no-memory -m r12000 -o none.pmdb -P N=16 -- ./nest '{N}'
-golden error.report.carried.txt pmodel report --carried -m r12000 nest.pmdb
+golden error.report.carried.txt pmodel report --as carried -m r12000 nest.pmdb
 golden error.report.deps.txt pmodel report --deps none nest.pmdb
 golden error.report.fields.txt pmodel report -m r12000 --fields time,lop nest.pmdb
 golden error.report.sort.txt pmodel report -m r12000 --sort lop nest.pmdb
-golden error.report.tree.txt pmodel report -m r12000 --tree -P N=24,32 nest.pmdb
-golden error.report.tree.json pmodel report -m r12000 --tree --format json nest.pmdb
+golden error.report.tree.txt pmodel report --as tree -m r12000 -P N=24,32 nest.pmdb
+golden error.report.tree.json pmodel report --as tree -m r12000 --format json nest.pmdb
 golden error.report.sizes.txt pmodel report -m r12000 --fits -P N=24,32 nest.pmdb
-golden error.explain.loop.txt pmodel explain -m r12000 nest.pmdb stencli/2
-golden error.explain.machine.txt pmodel explain nest.pmdb
+golden error.explain.loop.txt pmodel report --as loop -m r12000 nest.pmdb stencli/2
+golden error.explain.machine.txt pmodel report --as loop nest.pmdb
 golden error.diff.mixed.txt pmodel diff -m r12000 nest.pmdb ./nest
 golden error.diff.machine.txt pmodel diff nest.pmdb nest3.pmdb
 golden error.diff.fields.txt pmodel diff -m r12000 --fields speed nest.pmdb nest3.pmdb
-golden error.annotate.file.txt pmodel annotate -m r12000 nest.pmdb nets.c
+golden error.annotate.file.txt pmodel report --as source -m r12000 nest.pmdb nets.c
 golden error.compare.weight.txt pmodel compare -m r12000,itanium2 nest.pmdb:heavy
 golden error.compare.size.txt pmodel compare -m r12000,itanium2 nest.pmdb@M=3
 golden error.compare.machine.txt pmodel compare -m r12000 nest.pmdb
-golden error.explain.never.txt pmodel explain -m r12000 nest.pmdb deregister_tm_clones
+golden error.explain.never.txt pmodel report --as loop -m r12000 nest.pmdb deregister_tm_clones
 golden error.report.top.txt pmodel report --top few nest.pmdb
 sed 's/clock_mhz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf
 golden error.report.machine_file.txt pmodel report -m ./bad.conf nest.pmdb
@@ -597,21 +612,21 @@ golden error.query.scope.txt pmodel query -P N=96 --cache 4K --scope nobody nest
 golden error.query.block.txt pmodel query -P N=96 --cache 4K --block 512 nest.pmdb
 golden error.query.parameter.txt pmodel query --cache 4K --hit-ratio 0.9 two.pmdb
 golden error.query.no_models.txt pmodel query -P N=96 --cache 4K few.pmdb
-golden error.export.what.txt pmodel export -s nest.pmdb
-golden error.export.size.txt pmodel export --histograms -s nest.pmdb -P N=17
-golden error.export.shared.txt pmodel export --histograms --shared -s nest.pmdb
-golden error.export.carried.txt pmodel export --carried -s nest.pmdb
-golden error.export.block.txt pmodel export --histograms --block 512 -s nest.pmdb
-golden error.export.group.txt pmodel export --histograms --group nothing -s nest.pmdb
-golden error.scale.nothing_varies.txt pmodel scale -P N=32 -m r12000 nest.pmdb
-golden error.scale.two_vary.txt pmodel scale -P A=8,16 -P B=8,16 -m icelake-sp two.pmdb
-golden error.scale.parameter.txt pmodel scale -P M=8,16 -m r12000 nest.pmdb
-golden error.scale.per.txt pmodel scale -P N=8,16 -m r12000 --per 'N-16' nest.pmdb
-golden error.scale.per.name.txt pmodel scale -P N=8,16 -m r12000 --per 'M^2' nest.pmdb
-golden error.scale.machine.txt pmodel scale -P N=8,16 nest.pmdb
-golden error.scale.block.txt pmodel scale -P N=16,32 -m r12000 coarse.pmdb
-golden error.scale.no_models.txt pmodel scale -P N=16,32 -m r12000 few.pmdb
-golden error.scale.format.txt pmodel scale -P N=16,32 -m r12000 --format png nest.pmdb
+golden error.export.what.txt pmodel show --as histgrams nest.pmdb
+golden error.export.size.txt pmodel show --as histograms nest.pmdb -P N=17
+golden error.export.shared.txt pmodel show --as histograms --shared nest.pmdb
+golden error.export.carried.txt pmodel show --as carried nest.pmdb
+golden error.export.block.txt pmodel show --as histograms --block 512 nest.pmdb
+golden error.export.group.txt pmodel show --as histograms --group nothing nest.pmdb
+golden error.scale.nothing_varies.txt pmodel report --as scaling -P N=32 -m r12000 nest.pmdb
+golden error.scale.two_vary.txt pmodel report --as scaling -P A=8,16 -P B=8,16 -m icelake-sp two.pmdb
+golden error.scale.parameter.txt pmodel report --as scaling -P M=8,16 -m r12000 nest.pmdb
+golden error.scale.per.txt pmodel report --as scaling -P N=8,16 -m r12000 --per 'N-16' nest.pmdb
+golden error.scale.per.name.txt pmodel report --as scaling -P N=8,16 -m r12000 --per 'M^2' nest.pmdb
+golden error.scale.machine.txt pmodel report --as scaling -P N=8,16 nest.pmdb
+golden error.scale.block.txt pmodel report --as scaling -P N=16,32 -m r12000 coarse.pmdb
+golden error.scale.no_models.txt pmodel report --as scaling -P N=16,32 -m r12000 few.pmdb
+golden error.scale.format.txt pmodel report --as scaling -P N=16,32 -m r12000 --format png nest.pmdb
 golden error.validate.time.machine.txt pmodel validate --time -s nest.pmdb -P N=32 -- ./nest '{N}'
 golden error.validate.time.caches.txt pmodel validate --time --caches 64 -s nest.pmdb -m r12000 -P N=32 -- ./nest '{N}'
 golden error.validate.time.repeat.txt pmodel validate --repeat 3 -s nest.pmdb -P N=32 -- ./nest '{N}'
@@ -623,15 +638,15 @@ golden error.validate.rejected.txt pmodel validate -s coarse.pmdb --caches 64 -P
 
 # ---- communication ---------------------------------------------------------------------------------
 
-formats communication pmodel communication -P N=20,p=4 chain.pmdb
-golden communication.rank.txt pmodel communication -P N=20,p=4 --rank 1 chain.pmdb
-golden communication.matrix.txt pmodel communication -P N=20,p=4 --matrix chain.pmdb
-golden communication.matrix.csv pmodel communication -P N=20,p=4 --matrix --format csv chain.pmdb
-golden communication.trace.txt pmodel communication -P N=20,p=4 --trace 1 chain.pmdb
-golden communication.trace.csv pmodel communication -P N=20,p=4 --trace 1 --format csv chain.pmdb
-golden error.communication.none.txt pmodel communication nest.pmdb
-golden error.communication.size.txt pmodel communication -P N=99,p=4 chain.pmdb
-golden error.communication.rank.txt pmodel communication -P N=20,p=4 --rank 7 chain.pmdb
+formats communication pmodel show --as communication -P N=20,p=4 chain.pmdb
+golden communication.rank.txt pmodel show --as communication -P N=20,p=4 --rank 1 chain.pmdb
+golden communication.matrix.txt pmodel show --as communication -P N=20,p=4 --matrix chain.pmdb
+golden communication.matrix.csv pmodel show --as communication -P N=20,p=4 --matrix --format csv chain.pmdb
+golden communication.trace.txt pmodel show --as communication -P N=20,p=4 --trace 1 chain.pmdb
+golden communication.trace.csv pmodel show --as communication -P N=20,p=4 --trace 1 --format csv chain.pmdb
+golden error.communication.none.txt pmodel show --as communication nest.pmdb
+golden error.communication.size.txt pmodel show --as communication -P N=99,p=4 chain.pmdb
+golden error.communication.rank.txt pmodel show --as communication -P N=20,p=4 --rank 7 chain.pmdb
 
 # ---- nothing else is kept -------------------------------------------------------------------------------
 

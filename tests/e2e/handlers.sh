@@ -1,4 +1,4 @@
-# Event handlers as a user makes them: `pmodel run --handler`, `pmodel instrument` and the copy run by
+# Event handlers as a user makes them: `pmodel run --handler`, `pmodel run --instrument` and the copy run by
 # hand, the shipped example, and what the interface promises.
 . "$TOP/tests/lib.sh"
 
@@ -29,7 +29,7 @@ check "the call tree nests as the program does" \
 check "and says where" grep -q 'many_at_once .*gone.c:[0-9]' tree
 
 # The copy by hand.
-check "instrument: a copy with all events" pmodel instrument -q -o copy --events all ./heat
+check "instrument: a copy with all events" pmodel run --instrument -q -o copy --events all ./heat
 sum=$(md5sum heat)
 mkdir raw
 PMODEL_HANDLER=./handler.so EVENTS=events COUNTERS=counters PMODEL_OUT=raw ./copy 8 >out
@@ -54,18 +54,18 @@ check "counters are described by addresses of instructions" \
          $1 == "counter" { for (i = 4; i <= 5; i++) if ($i != "0" && !($i in is)) wrong = 1; n++ }
          END { exit wrong || !n }' instructions counters
 
-check "instrument: only loops" pmodel instrument -q -o loops --events loops --no-memory ./heat
+check "instrument: only loops" pmodel run --instrument -q -o loops --events loops --no-memory ./heat
 rm -f events
 PMODEL_HANDLER=./handler.so EVENTS=events COUNTERS=counters ./loops 8 >out
 check "instrument: then no routine is told" \
     sh -c 'grep -q " loop " events && ! grep -q " routine " events && grep -qx "accesses 0" counters'
-check "instrument: no events, no probes" pmodel instrument -q -o none ./heat
+check "instrument: no events, no probes" pmodel run --instrument -q -o none ./heat
 rm -f events
 PMODEL_HANDLER=./handler.so EVENTS=events COUNTERS=counters ./none 8 >out
 check "instrument: and no events" sh -c 'cmp out plain.out && ! grep -q loop events'
 echo 'main' >leave_out
 check "instrument: a routine that is left out has no events" \
-    pmodel instrument -q -o without --events all --exclude leave_out ./heat
+    pmodel run --instrument -q -o without --events all --exclude leave_out ./heat
 rm -f events
 PMODEL_HANDLER=./handler.so EVENTS=events ./without 8 >out
 check "instrument: but others have" sh -c '! grep -q " main " events && grep -q " routine " events'
@@ -114,11 +114,11 @@ expect_error "run: --events without a handler" 2 "needs --handler" pmodel run --
 expect_error "run: a handler and a store" 2 "exclude each other" \
     pmodel run --handler ./handler.so -o x.pmdb -- ./heat 8
 expect_error "instrument: kinds of events are named" 2 'not "blocks"' \
-    pmodel instrument -o copy2 --events blocks ./heat
+    pmodel run --instrument -o copy2 --events blocks ./heat
 expect_error "instrument: the program is not overwritten" 2 "is the program itself" \
-    pmodel instrument -o ./heat ./heat
-expect_error "instrument: no copy named" 2 "-o COPY" pmodel instrument ./heat
-expect_error "instrument: no program" 2 "nothing" pmodel instrument -o copy2 ./nothing
+    pmodel run --instrument -o ./heat ./heat
+expect_error "instrument: no copy named" 2 "-o COPY" pmodel run --instrument ./heat
+expect_error "instrument: no program" 2 "nothing" pmodel run --instrument -o copy2 ./nothing
 expect_error "instrument: an option that is not there" 2 "frobnicate" \
-    pmodel instrument --frobnicate -o copy2 ./heat
+    pmodel run --instrument --frobnicate -o copy2 ./heat
 check "instrument: and nothing is written" test ! -e copy2

@@ -2,36 +2,38 @@
 # bash, and what `pmodel doctor` says of a system that lacks something.
 . "$TOP/tests/lib.sh"
 
-for command in $(pmodel help --list | grep -vx help); do
-    pmodel "$command" --help >help 2>errors
+while read -r page command; do
+    # shellcheck disable=SC2086
+    pmodel $command --help >help 2>errors
     if [ "$(grep -v ^example: help | wc -L)" -gt 80 ] || ! grep -q '^example: ' help ||
         ! grep -q '^usage: pmodel ' help; then
         fail "$command --help has usage and example, in 80 columns" "$(grep -E '.{81}' help)"
     else
         pass "$command --help has usage and example, in 80 columns"
     fi
-    for option in $(pmodel help --list "$command"); do
-        [ "$option" = --help ] || grep -qE -e "(^| )$option(,| |\$)" help || echo "$option"
+    # shellcheck disable=SC2086
+    for option in $(pmodel help --list $command); do
+        [ "$option" = --help ] || [ "$option" = --as ] || grep -qE -e "(^| )$option(,| |\$)" help || echo "$option"
     done >missing
     if [ -s missing ]; then
         fail "$command --help has all its options" "$(head -n 1 missing)"
     else
         pass "$command --help has all its options"
     fi
-    if [ -e "$TOP/docs/pmodel-$command.md" ]; then
+    if [ -e "$TOP/docs/pmodel-$page.md" ]; then
         pass "$command has a manual page"
     else
-        fail "$command has a manual page" "docs/pmodel-$command.md is missing"
+        fail "$command has a manual page" "docs/pmodel-$page.md is missing"
     fi
-done
+done < <(pmodel help --page)
 check "the pages have the options that the commands have" "$TOP/tests/pages"
 check "an example names no option that there is not" bash -c '
-    for command in $(pmodel help --list | grep -vx help); do
-        pmodel "$command" --help | sed -n -e "s/^example: pmodel //" -e "s/ -- .*//" -e "s/#.*//p" |
+    pmodel help --page | while read -r _ command; do
+        pmodel $command --help | sed -n -e "s/^example: pmodel //" -e "s/ -- .*//" -e "s/#.*//p" |
             while read -r name words; do
                 for word in $words; do
                     case $word in
-                    --[a-z]*) pmodel help --list "$name" | grep -qx -e "$word" || exit 1 ;;
+                    --[a-z]*) pmodel help --list $name $words | grep -qx -e "$word" || exit 1 ;;
                     esac
                 done
             done || exit 1
@@ -62,7 +64,8 @@ for document in "${documents[@]}"; do
     { grep -oE '`pmodel [a-z]+ [^`]*`' "$TOP/$document" | tr -d '`'
         grep -E '^(    )?(\$ )?pmodel ' "$TOP/$document" | sed -E 's/^ *(\$ )?//; s/  #.*//'; } |
         sed 's/ -- .*//' | while read -r _ command words; do
-        pmodel help --list "$command" >options || echo "$command"
+        # shellcheck disable=SC2086
+        pmodel help --list "$command" $words >options || echo "$command"
         for option in $(printf '%s\n' "$words" | grep -oE -e '(^| )--[a-z-]+'); do
             grep -qx -e "$option" options || echo "$command $option"
         done
@@ -84,7 +87,9 @@ complete_words() { # WORD... : what bash offers for the last one
         echo "${COMPREPLY[*]}"' completion "$@"
 }
 is "commands are completed" 'report' complete_words pmodel repo
-is "options are" '--fits --fields --filter' complete_words pmodel report --fi
+is "options are" '--fields --filter --fits' complete_words pmodel report --fi
+is "views are" 'formulas folded' complete_words pmodel report --as fo
+is "options of a view are" '--source --source-dir' complete_words pmodel report --as loop --so
 is "options of run are those of plan" '--second-core' complete_words pmodel plan --sec
 is "machines are" 'r12000' complete_words pmodel report -m r12
 is "stores are" 'a.pmdb' complete_words pmodel report ''

@@ -38,8 +38,8 @@ check "and is said to be beyond the largest whole one" \
     sh -c 'pmodel report -m r12000 -P N=90 s.pmdb | grep -q "measured up to N=50"'
 check "a report of one says that it is not whole" \
     sh -c 'pmodel report -m r12000 -P N=60 s.pmdb | grep -q "^warning: this run did not come to its end (it was ended after 1 s"'
-pmodel export --histograms -s s.pmdb -P N=60 >exported.json 2>errors
-check "and so does an export" grep -q '^pmodel export: N=60: this run did not come to its end' errors
+pmodel show --as histograms s.pmdb -P N=60 >exported.json 2>errors
+check "and so does an export" grep -q '^pmodel show: N=60: this run did not come to its end' errors
 check "in JSON too" test "$(pmodel report -m r12000 -P N=70 --format json s.pmdb | jq -r '.warnings[0].kind')" = cut_off
 pmodel fit --with-partial s.pmdb >s.fit 2>errors
 check "--with-partial takes them" grep -q '^sums: 7 runs, N from 10 to 70' s.fit

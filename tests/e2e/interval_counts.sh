@@ -56,7 +56,7 @@ valgrind --tool=callgrind --dump-instr=yes --dump-line=no --compress-pos=no --co
     --dump-before=synchronise --callgrind-out-file=by_callgrind ./steps 50 >/dev/null 2>valgrind.err
 check "run: intervals go into the store" \
     pmodel run -q --no-memory --interval synchronise -o steps.pmdb -P N=50 -- ./steps '{N}'
-pmodel export --intervals -s steps.pmdb -o steps.json
+pmodel show --as intervals steps.pmdb -o steps.json
 check "each interval has the executions that callgrind counts in it" \
     python3 "$TOP/tests/truth/interval_counts.py" steps.json by_callgrind
 check "the kinds: call paths of both ends" sh -c "
@@ -64,14 +64,14 @@ check "the kinds: call paths of both ends" sh -c "
     grep -qx 'main:[0-9]* synchronise | main:[0-9]* synchronise | 49' kinds &&
     grep -qx -- '- | main:[0-9]* synchronise | 1' kinds"
 check "csv: a line for each edge" sh -c "
-    pmodel export --intervals -s steps.pmdb --format csv >steps.csv &&
+    pmodel show --as intervals steps.pmdb --format csv >steps.csv &&
     [ \$(jq '[.runs[].kinds[].rows[].edges[]] | length' steps.json) = \$((\$(wc -l <steps.csv) - 1)) ]"
 check "a run that is there is not made again" sh -c \
     "pmodel run --no-memory --interval synchronise -o steps.pmdb -P N=50 -- ./steps '{N}' 2>&1 |
         grep -q '1 were there already'"
 check "more intervals than rows: neighbours are joined" sh -c "
     pmodel run -q --no-memory --interval synchronise -o steps.pmdb -P N=1000 -- ./steps '{N}' >/dev/null &&
-    pmodel export --intervals -s steps.pmdb -P N=1000 |
+    pmodel show --as intervals steps.pmdb -P N=1000 |
         jq -e '[.runs[].kinds[] | select(.intervals_of_kind == 999)][0].rows |
             length <= 128 and ([.[].intervals] | add) == 999'"
 
@@ -121,7 +121,7 @@ expect_error "builds have other calls" 2 "build excludes --interval" \
 expect_error "no reuse distances to attribute" 2 "interval-memory and --(no-memory|sample|shared) exclude each other" \
     pmodel run -q --no-memory --interval synchronise --interval-memory -o y.pmdb -- ./steps
 expect_error "export: a run without intervals" 2 "has no intervals" sh -c \
-    "pmodel run -q --no-memory -o z.pmdb -- ./steps && pmodel export --intervals -s z.pmdb"
+    "pmodel run -q --no-memory -o z.pmdb -- ./steps && pmodel show --as intervals z.pmdb"
 
 # MPI, in C and Fortran: the calls that communicate end intervals without being named.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
@@ -139,7 +139,7 @@ check_ranks c 2 "$TMP/cg_mpi" 8 2
 check_ranks fortran 2 "$TMP/sweep_mpi" 8 1
 check "MPI: Fortran's calls end intervals" sh -c "
     pmodel run -q --no-memory --no-communication -o sweep.pmdb -P N=8 -- mpirun -np 2 ./sweep_mpi '{N}' 2 >/dev/null &&
-    pmodel export --intervals -s sweep.pmdb | jq -r '.runs[].kinds[].end_name' >ends &&
+    pmodel show --as intervals sweep.pmdb | jq -r '.runs[].kinds[].end_name' >ends &&
     grep -q ' mpi_send_$' ends && grep -q ' mpi_recv_$' ends && grep -q ' mpi_allreduce_$' ends"
 check "MPI: none, if asked for" sh -c "
     pmodel run -q --no-memory --no-communication --interval none -o none.pmdb -P N=8 -- mpirun -np 2 ./cg_mpi '{N}' 2 >/dev/null &&

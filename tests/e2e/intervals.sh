@@ -57,7 +57,7 @@ read -r two _ < <(counters pthread_barrier_wait 'synchron*')
 more=$(objdump -d --no-show-raw-insn steps | grep -cE 'call .*<synchronise>')
 check "loops: patterns, and routines of the program itself" test $((with + more)) = "$two"
 
-check "instrument: with intervals" pmodel instrument -q -o copy --events all \
+check "instrument: with intervals" pmodel run --instrument -q -o copy --events all \
     --interval pthread_barrier_wait --interval synchronise ./steps
 mkdir raw
 PMODEL_OUT=raw PMODEL_HANDLER=./handler.so EVENTS=events COUNTERS=all EACH_INTERVAL=each ./copy >copy.out
@@ -90,7 +90,7 @@ check "the intervals together are the whole" diff summed whole
 check "run: in one go" sh -c 'COUNTERS=$PWD/again pmodel run -q --handler ./handler.so \
     --interval pthread_barrier_wait -- ./steps | cmp - plain.out && grep -qx "intervals 5" again'
 expect_error "a routine that is not called" 2 "calls no routine of this name" \
-    pmodel instrument -o x --interval MPI_Barrier ./steps
+    pmodel run --instrument -o x --interval MPI_Barrier ./steps
 expect_error "loops: the same" 2 "calls no routine of this name" \
     pmodel loops --interval MPI_Barrier ./steps
 expect_error "run: events go to a handler" 2 "needs --handler" \

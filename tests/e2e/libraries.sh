@@ -264,7 +264,7 @@ accesses_of() {
         return
     }
     show "$title are as many as are executed" ./check_references accesses.pmdb N=1 2097152
-    pmodel export --histograms -s accesses.pmdb --block 64 |
+    pmodel show --as histograms accesses.pmdb --block 64 |
         jq --arg name "$name" '[.runs[].histograms[] | select(.module | startswith($name)) |
             .cold_loads + .cold_stores + ([.bins[] | .loads + .stores] | add // 0)] | add' >accesses.number
     check "$title are in the histograms" test "$(cat accesses.number)" -gt 10000

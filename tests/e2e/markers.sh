@@ -14,7 +14,7 @@ measure() {
     shift 2
     rm -rf raw events copy
     mkdir raw
-    check "$title: instrumented" pmodel instrument -q -o copy --events all "$@" "$program" || return 1
+    check "$title: instrumented" pmodel run --instrument -q -o copy --events all "$@" "$program" || return 1
     "$program" >plain.out
     PMODEL_OUT=raw PMODEL_HANDLER=./handler.so EVENTS=events ./copy >copy.out 2>copy.err
     check "$title: behaviour stays" sh -c "cmp plain.out copy.out && ! [ -s copy.err ]"
@@ -86,10 +86,10 @@ check "run: only what is between is in the store" \
 expect_error "a routine that is not there" 2 "no routine is called so" \
     pmodel run -o x.pmdb --start-at nowhere -- ./part
 expect_error "instrument: a routine that is not there" 2 "--stop-after nowhere: no routine" \
-    pmodel instrument -o x --stop-after nowhere ./part
+    pmodel run --instrument -o x --stop-after nowhere ./part
 echo work >leave_out
 expect_error "a routine that is left out cannot switch" 2 "cannot all be told" \
-    pmodel instrument -o x --start-at work --exclude leave_out ./part
+    pmodel run --instrument -o x --start-at work --exclude leave_out ./part
 check "and nothing is written" test ! -e x
 expect_error "times are of whole runs" 2 "time and --start-at exclude each other" \
     pmodel run -o x.pmdb --time --start-at work -- ./part

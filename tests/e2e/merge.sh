@@ -59,7 +59,7 @@ rows_of_both() { # of each table its rows in both, sorted within
 }
 check "with every row of every table" cmp <(rows_of_both | uniq) <(all_rows all.pmdb | sort | uniq)
 check "models are made of it" pmodel fit all.pmdb
-check "as of each kind of interval" test "$(pmodel report --intervals -m sapphire-rapids all.pmdb -P N=15 | grep -c meet)" -ge 4
+check "as of each kind of interval" test "$(pmodel report --as intervals -m sapphire-rapids all.pmdb -P N=15 | grep -c meet)" -ge 4
 check "it grows by what is there later" pmodel merge -q -o all.pmdb odd.pmdb
 check "and is not changed by what it has" test "$(sqlite3 all.pmdb 'SELECT count(*) FROM run')" = 6
 

@@ -48,7 +48,7 @@ simulated() {
 
 # from_histograms PROGRAM [LAST]: "CAPACITY LOADS STORES" from the exported histograms.
 from_histograms() {
-    pmodel export --histograms -s "$1.pmdb" |
+    pmodel show --as histograms "$1.pmdb" |
         jq -r --arg capacities "$capacities" '
             .runs[].histograms as $all | $capacities | split(" ") | map(tonumber)[] as $c |
             [$all[] | [.bins[] | select(.low >= $c)] as $far |

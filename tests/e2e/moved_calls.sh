@@ -47,9 +47,9 @@ g++ -O2 -static-libgcc -o own_unwinder "$programs/leaves_cxx.cc" -pthread
 copy_of ./own_unwinder moved
 check "nor in one that has an unwinder of its own" test "$(moved copy)" = 0
 gcc -O2 -I"$TOP" -o leaves "$programs/leaves.c" -fopenmp
-pmodel instrument -q --calls kept -o copy leaves
-check "pmodel instrument --calls kept" test "$(moved copy)" = 0
-pmodel instrument -q --calls moved -o copy leaves
-check "pmodel instrument --calls moved" test "$(moved copy)" -gt 0
-pmodel instrument -q --calls away -o copy leaves 2>message
+pmodel run --instrument -q --calls kept -o copy leaves
+check "pmodel run --instrument --calls kept" test "$(moved copy)" = 0
+pmodel run --instrument -q --calls moved -o copy leaves
+check "pmodel run --instrument --calls moved" test "$(moved copy)" -gt 0
+pmodel run --instrument -q --calls away -o copy leaves 2>message
 check "another word is an error" test "$(cat message)" = "pmodel: calls are 'moved' or 'kept', not 'away'"

@@ -19,7 +19,7 @@ says() {
 # each WHAT SENTENCE STATUS MACHINE N: in all three.
 each() {
     says "report: $1" "$2" "$3" pmodel report heat.pmdb -m "$4" -P N="$5"
-    says "scale: $1" "$2" "$3" pmodel scale heat.pmdb -m "$4" -P N="$5,32"
+    says "scale: $1" "$2" "$3" pmodel report --as scaling heat.pmdb -m "$4" -P N="$5,32"
     says "validate --time: $1" "$2" "$3" pmodel validate --time -q -s heat.pmdb -m "$4" --repeat 1 --keep kept.pmdb -P N="$5" -- ./heat '{N}' 2
 }
 
@@ -28,7 +28,7 @@ for command in "report heat.pmdb" "validate --time -q -s heat.pmdb --repeat 1 --
     says "${command%% *}: a size below the measured ones" "N=8 is below the smallest measured value, 12" 0 \
         pmodel $command -m icelake-sp -P N=8 $([ "${command%% *}" = report ] || echo -- ./heat '{N}' 2)
 done
-says "scale: a size below the measured ones" " 8 predicted below 1.5x" 0 pmodel scale heat.pmdb -m icelake-sp -P N=8,32
+says "scale: a size below the measured ones" " 8 predicted below 1.5x" 0 pmodel report --as scaling heat.pmdb -m icelake-sp -P N=8,32
 each "no size" "N=0 is not a size: it must be above 0" 2 icelake-sp 0
 says "report: a size far beyond the measured ones" "is 35.7 times the largest measured value" 0 pmodel report heat.pmdb -m icelake-sp -P N=1000
 each "a line that was not measured" "were not measured with the block size of" 2 itanium2 40
@@ -39,4 +39,4 @@ check "runs without reuse distances" pmodel run -q --no-memory -o bare.pmdb -P N
 check "models" pmodel fit bare.pmdb
 says "report: times without misses are lower bounds" "predicted >" 0 pmodel report bare.pmdb -m icelake-sp -P N=40
 if grep -q '80%:' flat; then fail "and have no interval" "$(head -c 300 flat)"; else pass "and have no interval"; fi
-says "scale: without misses" "no reuse distances were measured" 2 pmodel scale bare.pmdb -m icelake-sp -P N=40,48
+says "scale: without misses" "no reuse distances were measured" 2 pmodel report --as scaling bare.pmdb -m icelake-sp -P N=40,48

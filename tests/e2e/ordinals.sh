@@ -40,7 +40,7 @@ def pmodel(*arguments):
 def test(name, expected, found):
     print(f"ok - {name}" if expected == found else f"FAIL - {name}: {found}, not {expected}")
 
-kinds = pmodel("report", "lu.pmdb", "--intervals", "-m", "zen4", "-P", "N=60")["reports"][0]["kinds"]
+kinds = pmodel("report", "--as", "intervals", "lu.pmdb", "-m", "zen4", "-P", "N=60")["reports"][0]["kinds"]
 ends = {(k["begin"].split()[-1], k["end"].split()[-1]): k for k in kinds}
 test("there are three kinds", {("begin", "step"): 1, ("step", "step"): 59, ("step", "end"): 1},
      {e: k["n"] for e, k in ends.items()})
@@ -58,7 +58,7 @@ test("iterations of the kinds add up to the run's", whole,
 one, steps = rows("lu.pmdb", "N=100,k=30", "--interval", "step..step", "--ordinal", "k")
 test("a report says what it is of", True, one["selection"].startswith("one interval main:"))
 test("a step that was not measured is predicted", (70, 4900), (steps["main/2 i"], steps["main/3 j"]))
-model = pmodel("model", "lu.pmdb", "--interval", "step..step", "--ordinal", "k", "--level", "loop")["rows"]
+model = pmodel("report", "--as", "formulas", "lu.pmdb", "--interval", "step..step", "--ordinal", "k", "--level", "loop")["rows"]
 formulas = {row["label"]: row["formula"] for row in model}
 factor = formulas["main/3 j"].split("*")[0]
 test("steps are a triangle", f"{factor}*N^2 - {2 * int(factor)}*N*k + {factor}*k^2", formulas["main/3 j"])

@@ -1,4 +1,4 @@
-# `pmodel run --profile` and `pmodel profile`: operations, references and strides of loops whose counts are known by hand, of code with
+# `pmodel run --profile` and `pmodel show --as profile`: operations, references and strides of loops whose counts are known by hand, of code with
 # masks too; hit rates beside cachegrind's; what a store has already; and what cannot be.
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/truth/tools.sh"
@@ -26,7 +26,7 @@ END_OF_C
 gcc -O1 -g $(pmodel flags) -o loops loops.c || fail "the program builds"
 machine_of_caches small.conf 'size = 32KiB  ways = 8' 'size = 256KiB  ways = 16  replacement = fifo'
 check "a run is profiled" pmodel run -q -o loops.pmdb --profile --simulate ./small.conf -- ./loops
-pmodel profile loops.pmdb --format json >loops.json
+pmodel show --as profile loops.pmdb --format json >loops.json
 
 # block ROUTINE FILTER: of the basic block of the routine with most references.
 block() {
@@ -42,24 +42,24 @@ check "the mix is dynamic" block stride_four '.mix.fp_add == 16384 and .mix.bran
 check "hits of a stream: one miss a line" block stride_one \
     '.hits[0].misses == 2048 or .hits[0].misses == 2049'
 check "of eight elements: each misses" block stride_eight '.hits[0].hit_rate < 0.01'
-check "the table has the paper's columns" sh -c "pmodel profile loops.pmdb --wide | grep -q 'CUM %  *%  FLOPS/MOPS  RANDOM  L1 HIT %  L2 HIT %'"
-check "the table of strides" sh -c "pmodel profile --strides loops.pmdb --wide | grep -q 'gather/1'"
-check "the table of the mix" sh -c "pmodel profile --mix loops.pmdb --wide | grep -q 'ARITH/MOPS'"
-check "blocks with random references only" sh -c "! pmodel profile --random loops.pmdb --format json | jq -e '.blocks[] | select(.stride_random == 0)'"
-check "CSV has a line a block and level" sh -c "pmodel profile loops.pmdb --format csv | head -1 | grep -q '^label,block,.*,hit_rate_1,hit_rate_2,hit_rate_3,hit_rate_4'"
+check "the table has the paper's columns" sh -c "pmodel show --as profile loops.pmdb --wide | grep -q 'CUM %  *%  FLOPS/MOPS  RANDOM  L1 HIT %  L2 HIT %'"
+check "the table of strides" sh -c "pmodel show --as profile --strides loops.pmdb --wide | grep -q 'gather/1'"
+check "the table of the mix" sh -c "pmodel show --as profile --mix loops.pmdb --wide | grep -q 'ARITH/MOPS'"
+check "blocks with random references only" sh -c "! pmodel show --as profile --random loops.pmdb --format json | jq -e '.blocks[] | select(.stride_random == 0)'"
+check "CSV has a line a block and level" sh -c "pmodel show --as profile loops.pmdb --format csv | head -1 | grep -q '^label,block,.*,hit_rate_1,hit_rate_2,hit_rate_3,hit_rate_4'"
 
 # What the store has is not measured again, but with another window or other machines.
 again() { pmodel run -o loops.pmdb --profile "$@" -- ./loops 2>&1 | grep 'there already'; }
 check "a profile that is there" sh -c "$(declare -f again); again --simulate ./small.conf | grep -q '0 measured, 1 were there already'"
 check "with another window" sh -c "$(declare -f again); again --simulate ./small.conf --stride-window 2 | grep -q '1 measured'"
 check "with other machines" sh -c "$(declare -f again); again --stride-window 2 | grep -q '1 measured'"
-check "a profile without caches" sh -c "pmodel profile loops.pmdb --wide | grep -q 'FLOPS/MOPS  RANDOM *\$'"
+check "a profile without caches" sh -c "pmodel show --as profile loops.pmdb --wide | grep -q 'FLOPS/MOPS  RANDOM *\$'"
 check "beside reuse distances" pmodel run -q -o both.pmdb --profile --block 64 -- ./loops
-check "both are there" sh -c "pmodel profile both.pmdb --wide | grep -q gather && pmodel export --histograms -s both.pmdb --format csv | grep -q 64"
+check "both are there" sh -c "pmodel show --as profile both.pmdb --wide | grep -q gather && pmodel show --as histograms both.pmdb --format csv | grep -q 64"
 # Which sets of the caches the stack is in changes from run to run.
 same_loops='[.blocks[] | select(.label | test("^(gather|stride)")) | del(.hits)]'
 pmodel run -q -o second.pmdb --profile --second-core --simulate ./small.conf -- ./loops
-check "the same beside the program" sh -c "pmodel profile second.pmdb --format json | jq -c '$same_loops' >second.json && jq -c '$same_loops' loops.json | cmp - second.json"
+check "the same beside the program" sh -c "pmodel show --as profile second.pmdb --format json | jq -c '$same_loops' >second.json && jq -c '$same_loops' loops.json | cmp - second.json"
 
 # Of the elements under a mask those that are active count.
 if grep -qw avx512vl /proc/cpuinfo; then
@@ -75,14 +75,14 @@ int main(void) { some(0x07); return 0; }
 END_OF_C
     # shellcheck disable=SC2046
     gcc -O2 -g -mavx512f -mavx512vl $(pmodel flags) -o masked masked.c && pmodel run -q -o masked.pmdb --profile -- ./masked
-    check "three of eight elements are active" sh -c "pmodel profile masked.pmdb --format json |
+    check "three of eight elements are active" sh -c "pmodel show --as profile masked.pmdb --format json |
         jq -e '[.blocks[] | select(.label | startswith(\"some/\"))] | max_by(.flops) | .flops == 512 * 3 and .masked_flops == 0'"
 fi
 
 # A product of matrices has 2 N^3 operations, beside five of the check.
 cp "$BUILD/apps/matmul" . 2>/dev/null || gcc -O3 -g -march=x86-64-v3 -o matmul "$TOP/bench/apps/matmul/matmul.c" -lm
 pmodel run -q -o matmul.pmdb --profile --simulate ./small.conf -P N=64 -- ./matmul '{N}' ikj >/dev/null
-check "a product of matrices has 2 N^3 operations" sh -c "pmodel profile matmul.pmdb --format json |
+check "a product of matrices has 2 N^3 operations" sh -c "pmodel show --as profile matmul.pmdb --format json |
     jq -e '[.blocks[] | select(.label | startswith(\"multiply_ikj\")) | .flops] | add | . == 2 * 64 * 64 * 64'"
 
 # D1 of cachegrind.  It takes the operand of a packed multiply-add for as many loads as it has elements, and simulates libraries, too: so
@@ -94,16 +94,16 @@ say() { echo "$*" >&2; }
 cp "$BUILD/apps/heat" .
 pmodel run -q -o heat.pmdb --profile --simulate ./small.conf -- ./heat 36 5 >/dev/null
 count_misses 32768,8,64 262144,16,64 ./heat 36 5 >cachegrind.json
-check "the first cache hits as cachegrind's within 0.1 points" sh -c "pmodel profile heat.pmdb --format json |
+check "the first cache hits as cachegrind's within 0.1 points" sh -c "pmodel show --as profile heat.pmdb --format json |
     jq -e --slurpfile cg cachegrind.json '.whole | (.hits[0].misses - \$cg[0].first) / .references | fabs < 0.001'"
 
-expect_error "a store without a profile" 2 'has no profile of basic blocks: `pmodel run --profile' pmodel profile "$(
+expect_error "a store without a profile" 2 'has no profile of basic blocks: `pmodel run --profile' pmodel show --as profile "$(
     pmodel run -q -o plain.pmdb --block 64 -- ./loops >/dev/null 2>&1
     echo plain.pmdb
 )"
-expect_error "a size that was not run" 2 'no run with N=7' pmodel profile -P N=7 loops.pmdb
-expect_error "no store" 2 'no such store' pmodel profile nothing.pmdb
-expect_error "two tables at once" 2 '\-\-strides and --mix exclude each other' pmodel profile --mix --strides loops.pmdb
+expect_error "a size that was not run" 2 'no run with N=7' pmodel show --as profile -P N=7 loops.pmdb
+expect_error "no store" 2 'no such store' pmodel show --as profile nothing.pmdb
+expect_error "two tables at once" 2 '\-\-strides and --mix exclude each other' pmodel show --as profile --mix --strides loops.pmdb
 machine_of_caches none.conf
 expect_error "a machine without caches" 2 'no caches to simulate|cache' pmodel run -o x.pmdb --profile --simulate ./none.conf -- ./loops
 expect_error "a machine twice" 2 'small twice' pmodel run -o x.pmdb --profile --simulate ./small.conf,./small.conf -- ./loops

@@ -27,7 +27,7 @@ def pmodel(*arguments):
 def test(name, expected, found):
     print(f"ok - {name}" if expected == found else f"FAIL - {name}: {found}, not {expected}")
 
-report = pmodel("report", "small.pmdb", "--ranks", "-m", "zen4", "--interpolate", "-P", "N=20,p=8")["reports"][0]
+report = pmodel("report", "--as", "ranks", "small.pmdb", "-m", "zen4", "--interpolate", "-P", "N=20,p=8")["reports"][0]
 groups = report["groups"]
 test("ranks are grouped by role and work", [("first", "0"), ("inside", "1–6"), ("last", "7")],
      [(g["role"], g["ranks"]) for g in groups])
@@ -39,11 +39,11 @@ test("imbalance is the slowest over the mean", True,
 calls = {(c["role"], c["call"].split()[-1]): c["calls"] for c in report["waiting_calls"]}
 test("ranks wait where they receive", {("inside", "MPI_Recv"): 8, ("last", "MPI_Recv"): 8}, calls)
 
-predicted = pmodel("report", "small.pmdb", "--ranks", "-m", "zen4", "--interpolate", "-P", "N=60,p=16")["reports"][0]["groups"]
+predicted = pmodel("report", "--as", "ranks", "small.pmdb", "-m", "zen4", "--interpolate", "-P", "N=60,p=16")["reports"][0]["groups"]
 test("at p = 16 there are as many ranks of each role as there will be", [("first", 1), ("inside", 14), ("last", 1)],
      [(g["role"], g["n_ranks"]) for g in predicted])
 
-messages = pmodel("model", "small.pmdb", "--communication", "-P", "N=60,p=16")["messages"]
+messages = pmodel("report", "--as", "formulas", "small.pmdb", "--communication", "-P", "N=60,p=16")["messages"]
 formulas = {(m["role"], m["operation"], m["quantity"]): m["formula"] for m in messages}
 test("messages of a rank are a formula", "8*N*p", formulas["inside", "MPI_Send", "bytes_sent"])
 test("messages of all ranks are one", "p^2 - p", formulas[None, "MPI_Recv", "events"])
@@ -107,5 +107,5 @@ END' - '2 ranks in 1 group' "$(launched 0 2 1 2)"
 check "a program that only has the environment of pmodel's own rank has none" sh -c \
     'OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 pmodel run --again --no-memory -o serial.pmdb -- ./serial 2>&1 | grep -q "accesses$"'
 pmodel run --again --no-memory -o serial.pmdb -- ./serial 2>/dev/null
-expect_error "a program without MPI has no ranks" 2 'no ranks at this size' pmodel report serial.pmdb --ranks
+expect_error "a program without MPI has no ranks" 2 'no ranks at this size' pmodel report --as ranks serial.pmdb 
 expect_error "nor roles" 2 'no role "first": the store has no runs' pmodel report serial.pmdb --role first

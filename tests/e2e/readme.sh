@@ -9,7 +9,7 @@ python3 "$TOP/tests/documents/console.py" "${renew[@]}" "$TOP/README.md"
 [ -s heat.pmdb ] || fail "README.md makes a store" "heat.pmdb is not there"
 
 # The picture: the same words, and lines in the same places to the pixel or two that the last digits of models are worth.
-pmodel plot --what time -m sapphire-rapids -o heat.svg heat.pmdb step/4 2>errors
+pmodel report --as plot --what time -m sapphire-rapids -o heat.svg heat.pmdb step/4 2>errors
 picture=$TOP/docs/pictures/heat.svg
 [ -z "${GOLDEN_RENEW-}" ] || cp heat.svg "$picture"
 check "the picture of README.md is what pmodel draws" python3 "$TOP/tests/documents/pictures.py" "$picture" heat.svg

@@ -53,7 +53,7 @@ check "processor ratios are there" jq -e '.processor_ratio | .predicted > 0 and 
 ratio=$(jq -r .processor_ratio.convolved run.json)
 check "the other machine by its MetaSim number" sh -c "pmodel replay cg.pmdb -m icelake-sp --platform smp-node --ratio $ratio --format json >by_hand.json"
 near "is the ratio by hand" "$(jq .seconds by_hand.json)" "$(jq .processor_ratio.seconds_by_convolved run.json)" 0.5
-near "the ratio is that of pmodel convolve" "$ratio" "$(pmodel convolve cg.pmdb --by-loops -m icelake-sp,sapphire-rapids -P N=12,p=2 --format json |
+near "the ratio is that of pmodel report --as convolution" "$ratio" "$(pmodel report --as convolution cg.pmdb --by-loops -m icelake-sp,sapphire-rapids -P N=12,p=2 --format json |
     jq '.machines[1].metasim_ratio')" 0.1
 check "computation of a trace is so many times as fast" sh -c 'pmodel replay --trace cg.trace --platform switch-10g --ratio 4 --format json >faster.json &&
     jq -e --slurpfile as_it_was cg.json "def work: [.ranks[].computation_seconds] | add; .ratio == 4 and
@@ -109,12 +109,12 @@ check "they say the same" bash -c 'for r in 0 1 2 3 4 5; do
     cmp <(grep -v compute never/rank-$r) <(grep -v compute ran/rank-$r) || exit 1; done'
 work() { awk '$2 == "compute" { s += $3 } END { print s }' "$1"/rank-*; }
 near "and compute about as much" "$(work never)" "$(work ran)" 25
-check "strong scaling" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P N=14 -P p=3,6 --format json >scaling.json &&
+check "strong scaling" sh -c 'pmodel replay --scaling sizes.pmdb -m sapphire-rapids --platform switch-10g -P N=14 -P p=3,6 --format json >scaling.json &&
     jq -e ".scaling == \"strong\" and (.points | length) == 2 and .points[0].efficiency == 1 and
         .points[1].ranks == 6 and .points[1].share_in_mpi > .points[0].share_in_mpi" scaling.json'
-check "weak scaling" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P p=3,6 -P N=4*p --format csv >scaling.csv &&
+check "weak scaling" sh -c 'pmodel replay --scaling sizes.pmdb -m sapphire-rapids --platform switch-10g -P p=3,6 -P N=4*p --format csv >scaling.csv &&
     [ "$(wc -l <scaling.csv)" = 3 ]'
-check "scaling is drawn" sh -c 'pmodel scale sizes.pmdb -m sapphire-rapids --platform switch-10g -P N=14 -P p=3,6 --format svg >scaling.svg &&
+check "scaling is drawn" sh -c 'pmodel replay --scaling sizes.pmdb -m sapphire-rapids --platform switch-10g -P N=14 -P p=3,6 --format svg >scaling.svg &&
     xmllint --noout scaling.svg'
 expect_error "a grid that is none" 2 'ranks, but the grid has .*--grid' pmodel replay sizes.pmdb -m sapphire-rapids --platform smp-node --grid N -P N=14,p=6
 expect_error "ranks at a position that no run has" 2 'ranks that are alone along p are in no run' \

@@ -23,7 +23,7 @@ measured() {
     local name=$1
     shift
     pmodel run -q -o "$name.pmdb" --block 64 "$@" -- ./sweeps &&
-        pmodel export --histograms -s "$name.pmdb" --routine sweep >"$name.all" &&
+        pmodel show --as histograms "$name.pmdb" --routine sweep >"$name.all" &&
         jq '[.runs[].histograms[] | select(.group.stores == 1 and
             (.group.pushed or .group.stack | not))][0]' "$name.all" >"$name.json"
 }

@@ -1,4 +1,4 @@
-# `pmodel scale`: its figures are those of `pmodel report` and of the runs, size by size; the drawing is well-formed.
+# `pmodel report --as scaling`: its figures are those of `pmodel report` and of the runs, size by size; the drawing is well-formed.
 . "$TOP/tests/lib.sh"
 
 cp "$TOP/bench/apps/heat/heat.c" .
@@ -7,9 +7,9 @@ check "it is measured, and timed at one size" bash -c "
     pmodel run -q -o heat.pmdb -m r12000,icelake-sp -P N=12:32:4 -- ./heat {N} 2 &&
     pmodel run -q --time --time-runs 1 -o heat.pmdb -m r12000,icelake-sp -P N=32 -- ./heat {N} 2"
 expect_error "without models a size that was not measured is refused" 2 'pmodel fit' \
-    pmodel scale -P N=16,64 -m r12000 heat.pmdb
+    pmodel report --as scaling -P N=16,64 -m r12000 heat.pmdb
 check "models" pmodel fit heat.pmdb
-pmodel scale -P N=20:80:20 -m r12000,icelake-sp --per '2*N^3' --format json heat.pmdb >scale.json
+pmodel report --as scaling -P N=20:80:20 -m r12000,icelake-sp --per '2*N^3' --format json heat.pmdb >scale.json
 pmodel report heat.pmdb -m r12000 -P N=80 --format json >report.json
 holds() {
     if jq -e "$2" --slurpfile report report.json scale.json >/dev/null 2>&1; then pass "$1"; else fail "$1" "$(jq -c "$2" --slurpfile report report.json scale.json 2>&1 | head -c 300)"; fi
@@ -39,13 +39,13 @@ pmodel query --fits heat.pmdb -m r12000 --format json >fits.json
 holds "where they do is what query says" \
     '[.steps[] | select(.machine == "r12000") | .hits_up_to] | length > 3 and all(. > 0)'
 
-pmodel scale -P N=20:80:20 -m r12000 --format csv heat.pmdb | tr -d '\r' >scale.csv
+pmodel report --as scaling -P N=20:80:20 -m r12000 --format csv heat.pmdb | tr -d '\r' >scale.csv
 if awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad || NR < 30 || n != 9 }' scale.csv; then
     pass "CSV has a line for each figure"
 else
     fail "CSV has a line for each figure" "$(head -3 scale.csv)"
 fi
-pmodel scale -P N=20:80:20 -m r12000,icelake-sp --per N^3 --format svg heat.pmdb >scale.svg
+pmodel report --as scaling -P N=20:80:20 -m r12000,icelake-sp --per N^3 --format svg heat.pmdb >scale.svg
 check "the drawing is well-formed" xmllint --noout scale.svg
 if [ "$(grep -c "class='title'.*>misses<" scale.svg) $(grep -c "class='title'.*>time<" scale.svg)" = "2 2" ] &&
     grep -q '>misses per N^3<' scale.svg && grep -q '>cycles per N^3<' scale.svg && grep -q '>N</text>' scale.svg; then

@@ -1,11 +1,11 @@
-# `pmodel schedule`: loops that are known to be hard for static analysers, against cycles that others measured; forms of
+# `pmodel loops --schedule`: loops that are known to be hard for static analysers, against cycles that others measured; forms of
 # the command; mistakes.
 # shellcheck shell=bash
 . "$TOP/tests/lib.sh"
 
 # cycles MACHINE HEX: predicted cycles of an iteration.
 cycles() {
-    pmodel schedule --format json -m "$1" --hex "$2" | jq '.loops[0].cycles'
+    pmodel loops --schedule --format json -m "$1" --hex "$2" | jq '.loops[0].cycles'
 }
 # takes MACHINE LOW HIGH HEX
 takes() {
@@ -30,7 +30,7 @@ check "a sum of dependent additions (Ice Lake)" takes icelake-sp 16 16 f20f58c1f
 check "a sum of dependent additions (Zen 4)" takes zen4 12 12 f20f58c1f20f58c1f20f58c1f20f58c1
 # inc rax; cmp rax, rcx; jne: two slots.
 check "a comparison and its branch are one (Skylake)" takes skylake-sp 1 1 48ffc04839c875f8
-slots() { pmodel schedule --format json -m skylake-sp --hex 48ffc04839c875f8 | jq -e '.loops[0].slots == 2'; }
+slots() { pmodel loops --schedule --format json -m skylake-sp --hex 48ffc04839c875f8 | jq -e '.loops[0].slots == 2'; }
 check "... and take one slot" slots
 # xor eax, eax; add eax, ebx: what is zeroed waits for nothing.
 check "zeroing breaks a chain (Skylake)" takes skylake-sp 0.5 0.5 31c001d8
@@ -38,7 +38,7 @@ check "zeroing breaks a chain (Skylake)" takes skylake-sp 0.5 0.5 31c001d8
 # assembled LOW HIGH MACHINE FILE
 assembled() {
     local found
-    found=$(pmodel schedule --format json -m "$3" --asm "$4" | jq '.loops[0].cycles') && echo "$found cycles, not $1 to $2" &&
+    found=$(pmodel loops --schedule --format json -m "$3" --asm "$4" | jq '.loops[0].cycles') && echo "$found cycles, not $1 to $2" &&
         awk -v c="$found" -v low="$1" -v high="$2" 'BEGIN { exit !(c >= low - 0.005 && c <= high + 0.005) }'
 }
 # Intel's optimization manual and Agner Fog, on indexed addresses: the load parts from the multiplication, six slots in all.
@@ -80,24 +80,24 @@ done
 # ---- forms
 printf '1:\n\taddsd %%xmm1, %%xmm0\n\tdec %%rcx\n\tjnz 1b\n' >sum.s
 table_is_right() {
-    pmodel schedule -m icelake-sp --asm sum.s >table && cat table &&
+    pmodel loops --schedule -m icelake-sp --asm sum.s >table && cat table &&
         grep -q '4.00 *1.00 *c r *addsd' table && grep -q 'An iteration takes 4.00 cycles' table
 }
 check "a loop of an assembler file as a table, with its recurrence" table_is_right
 adds_up() {
-    pmodel schedule --format json -m icelake-sp --asm sum.s |
+    pmodel loops --schedule --format json -m icelake-sp --asm sum.s |
         jq -e '.loops[0] | ([.causes[]] | add) as $sum | ($sum - .cycles | fabs) < 1e-6 and .cycles >= ([.bounds[]] | max) - 1e-9'
 }
 check "causes add up to the cycles, which are no less than the bounds" adds_up
-in_order() { pmodel schedule --format json -m itanium2 --asm sum.s | jq -e '.loops[0].cycles == .loops[0].modulo_cycles'; }
+in_order() { pmodel loops --schedule --format json -m itanium2 --asm sum.s | jq -e '.loops[0].cycles == .loops[0].modulo_cycles'; }
 check "an in-order machine takes what the modulo schedule says" in_order
-csv() { pmodel schedule --format csv -m zen4 --asm sum.s | head -1 | grep -q '^label,name,key,source,address,hash,bytes'; }
+csv() { pmodel loops --schedule --format csv -m zen4 --asm sum.s | head -1 | grep -q '^label,name,key,source,address,hash,bytes'; }
 check "CSV" csv
 
 # ---- mistakes
-expect_error "hexadecimal digits" 2 'takes bytes as hexadecimal digits' pmodel schedule -m zen4 --hex 12g4
-expect_error "half a byte" 2 'takes whole bytes' pmodel schedule -m zen4 --hex 123
-expect_error "no file" 2 'missing.s: cannot be read' pmodel schedule -m zen4 --asm missing.s
-expect_error "no machine" 2 'give one machine' pmodel schedule --hex 90
-expect_error "no loop is named" 2 'give a loop as reports name it, or --all' pmodel schedule -m zen4 "$BUILD/bin/pmodel"
-expect_error "two ways to give a loop" 2 '--asm and --hex exclude each other' pmodel schedule -m zen4 --asm a --hex 90
+expect_error "hexadecimal digits" 2 'takes bytes as hexadecimal digits' pmodel loops --schedule -m zen4 --hex 12g4
+expect_error "half a byte" 2 'takes whole bytes' pmodel loops --schedule -m zen4 --hex 123
+expect_error "no file" 2 'missing.s: cannot be read' pmodel loops --schedule -m zen4 --asm missing.s
+expect_error "no machine" 2 'give one machine' pmodel loops --schedule --hex 90
+expect_error "no loop is named" 2 'give a loop as reports name it, or --all' pmodel loops --schedule -m zen4 "$BUILD/bin/pmodel"
+expect_error "two ways to give a loop" 2 '--asm and --hex exclude each other' pmodel loops --schedule -m zen4 --asm a --hex 90

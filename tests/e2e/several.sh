@@ -61,8 +61,8 @@ expect_error "a function of both is refused, because products are formed" 2 '`A\
     pmodel fit --basis 'A*B' plate.pmdb
 expect_error "a search is for one parameter" 2 'A and B vary' pmodel fit --search plate.pmdb
 check "models again" pmodel fit plate.pmdb
-pmodel model -P A=96 -P B=128 plate.pmdb | grep >/dev/null '\*A^2\*B + ' &&
-    pass "counts by class are functions of both" || fail "counts by class are functions of both" "$(pmodel model plate.pmdb)"
+pmodel report --as formulas -P A=96 -P B=128 plate.pmdb | grep >/dev/null '\*A^2\*B + ' &&
+    pass "counts by class are functions of both" || fail "counts by class are functions of both" "$(pmodel report --as formulas plate.pmdb)"
 
 check "a size that was not run can be reported" pmodel report -m r12000 -P A=96 -P B=128 plate.pmdb
 pmodel report -m r12000 -P A=96 -P B=128 plate.pmdb | grep >/dev/null 'extrapolated 2.0x' &&

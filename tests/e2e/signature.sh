@@ -40,23 +40,23 @@ done
 
 # ---- curves
 
-pmodel signature --format json "$measured" r12000 >signature.json
+pmodel machines --curves --format json "$measured" r12000 >signature.json
 check "a measured signature is not marked" jq -e '.machines[0].synthesised == false and (.machines[0].curves | length) >= 10' signature.json
 check "one that nobody measured is" jq -e '.machines[1].synthesised and (.machines[1].curves | length) == 12' signature.json
-check "and said to be" sh -c "pmodel signature r12000 | grep -q '^  - Synthesised from the machine'"
+check "and said to be" sh -c "pmodel machines --curves r12000 | grep -q '^  - Synthesised from the machine'"
 check "points have rates and hits" jq -e '[.machines[].curves[].points[] | .bytes_per_second > 0 and .hit_rates.L1 <= 1] | all' signature.json
-check "CSV has as many lines" test "$(pmodel signature --format csv "$measured" r12000 | wc -l)" = \
+check "CSV has as many lines" test "$(pmodel machines --curves --format csv "$measured" r12000 | wc -l)" = \
     "$(jq '[.machines[].curves[].points | length] | add + 1' signature.json)"
 for machine in "$measured" r12000; do
-    pmodel signature --format svg --profile gather.pmdb -P N=64 "$machine" >signature.svg
+    pmodel machines --curves --format svg --profile gather.pmdb -P N=64 "$machine" >signature.svg
     check "the drawing for ${machine##*/} is well formed" xmllint --noout signature.svg
     check "with the program's loops in it" grep -q "class='mark'" signature.svg
 done
 
 # ---- convolution
 
-pmodel convolve gather.pmdb -m "$measured,r12000" -P N=32 --format json >run.json
-pmodel convolve gather.pmdb -m "$measured,r12000" -P N=64 --format json >models.json
+pmodel report --as convolution gather.pmdb -m "$measured,r12000" -P N=32 --format json >run.json
+pmodel report --as convolution gather.pmdb -m "$measured,r12000" -P N=64 --format json >models.json
 check "a measured size is from its run, another from the models" jq -s -e '.[0].source == "run" and .[1].source == "models"' run.json models.json
 check "2 flops for each of 4 times N elements" jq -e '.machines[0].flops == 2 * 4 * 32 * 1024' run.json
 check "the models have twice as many at twice the size" jq -s -e '((.[1].machines[0].flops / .[0].machines[0].flops - 2) | fabs) < 0.001' run.json models.json
@@ -70,20 +70,20 @@ check "(1), (2) and the sum of times follow from the parts" jq -e '[.machines[] 
     ((.parts | map(.memory_share * .words_per_second * .flops_per_word) | add) / 1e6 / .mean_mflops - 1 | fabs) < 1e-6 and
     ((.parts | map(.seconds) | add) / .seconds - 1 | fabs) < 1e-6 and (.flops / .seconds / 1e6 / .mflops - 1 | fabs) < 1e-6] | all' run.json
 check "the first machine's ratio is 1" jq -e '.machines[0].metasim_ratio == 1 and .machines[1].synthesised' run.json
-check "CSV has a line for each part and machine" test "$(pmodel convolve gather.pmdb -m r12000 -P N=32 --format csv | wc -l)" = \
+check "CSV has a line for each part and machine" test "$(pmodel report --as convolution gather.pmdb -m r12000 -P N=32 --format csv | wc -l)" = \
     "$(jq '.machines[1].parts | length + 1' run.json)"
-pmodel convolve whole.pmdb -m r12000 -P N=32 >whole.txt
+pmodel report --as convolution whole.pmdb -m r12000 -P N=32 >whole.txt
 check "code without floating point is told" grep -q "No part has a floating-point operation" whole.txt
 
 # ---- basic blocks of a profile
 
 check "basic blocks are profiled" pmodel run -q -o blocks.pmdb --profile --simulate r12000 -P N=32 -- ./gather '{N}'
-pmodel convolve blocks.pmdb -m r12000 --format json >blocks.json
+pmodel report --as convolution blocks.pmdb -m r12000 --format json >blocks.json
 check "a profile of basic blocks is taken where there is one" jq -e '.source == "profile" and (.machines[0].parts | all(.block != null))' blocks.json
 check "it has the same operations, and the loop's random third" test "$(hot blocks.json ' | (.random_share - 1 / 3 | fabs) < 0.1')" = true
 check "and the hit rates that reuse distances say" jq -s -e '[.[0].machines[0], .[1].machines[1]] | map([.parts[] | select(.flops > 0)][0].hit_rates) |
     ((.[0].L1 - .[1].L1 | fabs) < 0.01) and ((.[0].L2 - .[1].L2 | fabs) < 0.01)' blocks.json run.json
-expect_error "a machine that was not simulated" 2 "were not simulated in this run: measure it again with" pmodel convolve blocks.pmdb -m itanium2
+expect_error "a machine that was not simulated" 2 "were not simulated in this run: measure it again with" pmodel report --as convolution blocks.pmdb -m itanium2
 
 # ---- time with misses by the signature
 
@@ -96,20 +96,20 @@ check "parts of a scope's cycles still add up" sh -c "pmodel report gather.pmdb 
 
 # ---- roofline
 
-pmodel roofline gather.pmdb -m "$measured" -P N=32 --format json >roofline.json
+pmodel report --as roofline gather.pmdb -m "$measured" -P N=32 --format json >roofline.json
 check "no loop is above its roof by more than rounding" jq -e '[.programs[0].points[].reached_share <= 1.05] | all' roofline.json
-check "two stores are two programs" test "$(pmodel roofline gather.pmdb gather.pmdb -m r12000 -P N=64 --format json | jq '.programs | length')" = 2
-pmodel roofline gather.pmdb gather.pmdb -m r12000 -P N=64 --format svg >roofline.svg
+check "two stores are two programs" test "$(pmodel report --as roofline gather.pmdb gather.pmdb -m r12000 -P N=64 --format json | jq '.programs | length')" = 2
+pmodel report --as roofline gather.pmdb gather.pmdb -m r12000 -P N=64 --format svg >roofline.svg
 check "the drawing of two is well formed" xmllint --noout roofline.svg
 
 # ---- bad input
 
-expect_error "a store without a profile" 2 "^pmodel: gather.pmdb has no profile of basic blocks: .*-P NAME=VALUE" pmodel convolve gather.pmdb -m r12000
+expect_error "a store without a profile" 2 "^pmodel: gather.pmdb has no profile of basic blocks: .*-P NAME=VALUE" pmodel report --as convolution gather.pmdb -m r12000
 expect_error "a roof of floating-point operations over none" 2 "no loop of the program has a floating-point operation" \
-    pmodel roofline whole.pmdb -m r12000 -P N=32
-expect_error "a machine that there is not" 2 "no machine" pmodel signature r12001
-expect_error "no machine" 2 "name a machine" pmodel signature
-expect_error "no machine to convolve with" 2 "name one or more machines" pmodel convolve gather.pmdb
-expect_error "a size with a parameter that there is not" 2 "M" pmodel convolve gather.pmdb -m r12000 -P M=3
+    pmodel report --as roofline whole.pmdb -m r12000 -P N=32
+expect_error "a machine that there is not" 2 "no machine" pmodel machines --curves r12001
+expect_error "no machine" 2 "name a machine" pmodel machines --curves
+expect_error "no machine to convolve with" 2 "name one or more machines" pmodel report --as convolution gather.pmdb
+expect_error "a size with a parameter that there is not" 2 "M" pmodel report --as convolution gather.pmdb -m r12000 -P M=3
 expect_error "a predictor that there is not" 2 "window, simple or signature" pmodel report gather.pmdb -m r12000 --time magic
-expect_error "two drawings at once" 2 "of one machine" pmodel signature --format svg r12000 power3
+expect_error "two drawings at once" 2 "of one machine" pmodel machines --curves --format svg r12000 power3

@@ -57,9 +57,9 @@ for store in formula values alone; do
     predicted=$(misses $store.pmdb)
     check "misses at twice the size, $store: $predicted of $measured" \
         jq -en "($predicted / $measured - 1) | fabs < 0.05"
-    model=$(pmodel model $store.pmdb -P N=128 --level program --format json | jq '.rows[0].count')
+    model=$(pmodel report --as formulas $store.pmdb -P N=128 --level program --format json | jq '.rows[0].count')
     check "instructions at twice the size, $store: $model, as with N alone" \
-        jq -en "($model / $(pmodel model alone.pmdb -P N=128 --level program --format json |
+        jq -en "($model / $(pmodel report --as formulas alone.pmdb -P N=128 --level program --format json |
             jq '.rows[0].count') - 1) | fabs < 0.001"
 done
 pmodel fit --in L values.pmdb --format json >asked.json

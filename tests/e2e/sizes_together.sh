@@ -22,7 +22,7 @@ measure() {
 
 # bins STORE SIZE: all histograms, of which distances below 16 are one bin, whether they are in the store or not.
 bins() {
-    pmodel export --histograms -s "$1" --block "$2" --format csv |
+    pmodel show --as histograms "$1" --block "$2" --format csv |
         sqlite3 -cmd '.mode csv' -cmd '.import /dev/stdin bins' :memory: "
             with short as (select *, record = 'reuse' and 0 + distance_high < 16 as is_short from bins)
             select key, \"group\", thread, record, iif(is_short, 15, distance_low) low, iif(is_short, 15, distance_high),

@@ -9,7 +9,7 @@ check "runs" pmodel run -q --no-memory -o talk.pmdb --sockets 'message_send,mess
 
 # moved SIZE: a line "routine callee sent received" for each call.
 moved() {
-    pmodel communication -P "N=$1" --format json talk.pmdb | jq -r '.events[] | [(.path | gsub(":[0-9]+"; "")), .bytes_sent, .bytes_received] | @tsv' |
+    pmodel show --as communication -P "N=$1" --format json talk.pmdb | jq -r '.events[] | [(.path | gsub(":[0-9]+"; "")), .bytes_sent, .bytes_received] | @tsv' |
         sort
 }
 for N in 5 100; do
@@ -22,9 +22,9 @@ for N in 5 100; do
     check "N=$N: bytes of each call are the formula's" diff expected ours
 done
 check "each thread has its own" test "$(sqlite3 talk.pmdb 'SELECT count(DISTINCT thread) FROM socket_traffic')" = 2
-check "sockets have addresses" test "$(pmodel communication -P N=100 --format json talk.pmdb |
+check "sockets have addresses" test "$(pmodel show --as communication -P N=100 --format json talk.pmdb |
     jq '[.events[] | select(.operation == "socket" and (.partner | test("^127.0.0.1:[0-9]+ to 127.0.0.1:[0-9]+$")))] | length')" = 4
-check "a pair has none" test "$(pmodel communication -P N=100 --format json talk.pmdb | jq '[.events[] | select(.partner == "unix")] | length')" = 2
+check "a pair has none" test "$(pmodel show --as communication -P N=100 --format json talk.pmdb | jq '[.events[] | select(.partner == "unix")] | length')" = 2
 
 # What goes out on TCP is counted, or is the 50 bytes of the routine that is not named.
 strace -ff -yy -o trace -e trace=write,writev,sendto,sendmsg,sendmmsg ./talk 100 >/dev/null

@@ -60,7 +60,7 @@ check "strides: the nest compiles and runs" bash -c '
 
 # levels STORE N: stride and count of each level of the load in the loop of `row`.
 levels() {
-    pmodel export --strides -s "$1" -P "N=$2" --routine row |
+    pmodel show --as strides "$1" -P "N=$2" --routine row |
         jq -r '[.runs[0].references[] | select(.label != "row") | .levels[] | "\(.stride_bytes)x\(.count)"] | join(" ")'
 }
 

@@ -80,7 +80,7 @@ for mpi in openmpi mpich; do
     check "$mpi: runs are timed" pmodel run -q -o "$mpi.pmdb" -m sapphire-rapids --time --time-runs 1 -P LATE=0,1 \
         -- "mpirun.$mpi" -np 2 "./planted.$mpi" large '{LATE}'
     for late in 0 1; do
-        pmodel report "$mpi.pmdb" --ranks -m sapphire-rapids -P "LATE=$late" --format json >ranks.json
+        pmodel report --as ranks "$mpi.pmdb" -m sapphire-rapids -P "LATE=$late" --format json >ranks.json
         check "$mpi, rank $late late: the other one waits as long" \
             measured ".[\"$((1 - late))\"].measured_waiting_seconds | . > 0.04 and . < 0.5"
         check "$mpi, rank $late late: it does not" measured ".[\"$late\"].measured_waiting_seconds < 0.03"
@@ -89,10 +89,10 @@ for mpi in openmpi mpich; do
     done
 done
 check "the call in which it waits stands first" jq -e '.reports[0].waiting_calls[0] | (.call | endswith("MPI_Send")) and .measured_waiting_seconds > 0.04' ranks.json
-pmodel communication mpich.pmdb -P LATE=0 --format json >calls.json
+pmodel show --as communication mpich.pmdb -P LATE=0 --format json >calls.json
 check "the calls of all ranks say the same" jq -e '[.events[] | select(.operation == "MPI_Recv") | .waiting_seconds > 0.04 and .seconds >= .waiting_seconds and
     .least_seconds <= .seconds] | . == [true]' calls.json
-check "those of one rank, too" sh -c 'pmodel communication mpich.pmdb -P LATE=0 --rank 0 --format csv | grep -q "^0,.*MPI_Send,1,"'
+check "those of one rank, too" sh -c 'pmodel show --as communication mpich.pmdb -P LATE=0 --rank 0 --format csv | grep -q "^0,.*MPI_Send,1,"'
 pmodel run -q -o plain.pmdb -m sapphire-rapids -P LATE=0 -- mpirun.openmpi -np 2 ./planted send '{LATE}'
-pmodel communication plain.pmdb --format json >calls.json
+pmodel show --as communication plain.pmdb --format json >calls.json
 check "what was not timed is not known" jq -e '[.events[].waiting_seconds] == [null, null]' calls.json

@@ -8,7 +8,7 @@ build_once "ends" ends gcc -O1 -g -pthread -Wall -Wextra -Werror -o ends "$sourc
     build_once "ends dump" dump gcc -std=gnu11 -O1 -I"$TOP" -o dump "$TOP/tests/e2e/runtime/dump_raw.c" \
         "$BUILD/libpm_measure.a" "$BUILD/libpm_core.a" -lxxhash -lzstd -lm &&
     check "the programs are built and instrumented" \
-        pmodel instrument -q -o ends-i ends || exit
+        pmodel run --instrument -q -o ends-i ends || exit
 
 # plainly ARGUMENT...: how `ends` ends is in plain.out, with what it printed, and in plain.err.
 plainly() {

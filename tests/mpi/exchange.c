@@ -1,5 +1,5 @@
 /* Every way of communication, some steps of each, with numbers and sizes that follow from the rank:
-   what `pmodel communication` says of it is compared with other counts
+   what `pmodel show --as communication` says of it is compared with other counts
    (tests/e2e/communication.sh). */
 #include <mpi.h>
 #include <stdio.h>

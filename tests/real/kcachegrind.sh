@@ -1,4 +1,4 @@
-# KCachegrind, on a screen that nobody sees, opens what `pmodel export --callgrind` writes.
+# KCachegrind, on a screen that nobody sees, opens what `pmodel report --as callgrind` writes.
 # time limit: 300 s
 . "$TOP/tests/lib.sh"
 
@@ -6,7 +6,7 @@ cp "$TOP/bench/apps/heat/heat.c" .
 check "the program builds" gcc -O2 -g $(pmodel flags) -o heat heat.c -lm
 check "it is measured, and has models" bash -c '
     pmodel run -q -o heat.pmdb -m r12000 -P N=12:32:4 -- ./heat {N} 2 && pmodel fit heat.pmdb'
-check "a profile is written" pmodel export --callgrind -s heat.pmdb -m r12000 -P N=80 -o callgrind.out.heat
+check "a profile is written" pmodel report --as callgrind heat.pmdb -m r12000 -P N=80 -o callgrind.out.heat
 
 # Its windows once it has loaded FILE, whose name and program are then in a title, and what it said in said.txt.
 windows() {

@@ -1,4 +1,4 @@
-# A page of `pmodel html` in a browser: it opens, its table is the report's, it sorts, slides, works by keyboard, narrow and wide, light and
+# A page of `pmodel report --as page` in a browser: it opens, its table is the report's, it sorts, slides, works by keyboard, narrow and wide, light and
 # dark, without a complaint on the console; and one of 300 loops on three machines is small and opens within a second.
 # time limit: 1200 s
 . "$TOP/tests/lib.sh"
@@ -7,7 +7,7 @@ cp "$TOP/bench/apps/heat/heat.c" .
 check "the program builds" gcc -O2 -g $(pmodel flags) -o heat heat.c -lm
 check "it is measured, and has models" bash -c '
     pmodel run -q -o heat.pmdb -m r12000,icelake-sp -P N=12:32:4 -- ./heat {N} 2 && pmodel fit heat.pmdb'
-check "a page is made" pmodel html -o heat.html -m r12000,icelake-sp -P N=80 heat.pmdb
+check "a page is made" pmodel report --as page -o heat.html -m r12000,icelake-sp -P N=80 heat.pmdb
 check "the browser opens it" bash -c 'python3 "$TOP/tests/browser.py" heat.html N=80 heat.png >seen.json' || exit
 
 holds() { # NAME FILTER [FILE]
@@ -63,7 +63,7 @@ many >many.c
 check "a program of 300 loops builds" gcc -O2 -g $(pmodel flags) -o many many.c
 check "it is measured, and has models" bash -c '
     pmodel run -q -o many.pmdb -m icelake-sp,zen4,neoverse-v1 -P N=12:32:4 -- ./many {N} && pmodel fit many.pmdb'
-check "its page is made" pmodel html -o many.html -m icelake-sp,zen4,neoverse-v1 -P N=80 many.pmdb
+check "its page is made" pmodel report --as page -o many.html -m icelake-sp,zen4,neoverse-v1 -P N=80 many.pmdb
 check "it has its loops" bash -c 'python3 "$TOP/tests/page.py" facts many.html | jq -e ".rows >= 300 and (.machines | length) == 3 and (.points | length) >= 60"'
 check "it is smaller than 2 MB" bash -c 'stat -c %s many.html; [ "$(stat -c %s many.html)" -lt 2000000 ]'
 check "the browser opens it, too" bash -c 'python3 "$TOP/tests/browser.py" many.html N=80 >many.json'

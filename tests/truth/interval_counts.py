@@ -2,7 +2,7 @@
 
     interval_counts.py INTERVALS.json CALLGRIND_PREFIX [PROCESS]
 
-INTERVALS.json is of `pmodel export --intervals`, of one run; looked at is the first thread of PROCESS
+INTERVALS.json is of `pmodel show --as intervals`, of one run; looked at is the first thread of PROCESS
 (its ordinal; 0).  CALLGRIND_PREFIX.1, .2, … and CALLGRIND_PREFIX are callgrind's dumps of the same
 (non-PIE) program, one at the end of each interval and one at its own.
 Executions of each basic block that is entered by a counted edge must be those of its first

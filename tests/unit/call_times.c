@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 #include "measure/mpi_times/private.h"
 #include "sched/replay/replay.h"
 

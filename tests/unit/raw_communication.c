@@ -10,7 +10,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/mpi_operations/mpi_operations.h"
+#include "core/mpi_operations.h"
 #include "measure/raw/raw.h"
 #include "runtime/raw_output/raw_output.h"
 

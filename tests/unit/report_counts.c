@@ -1,5 +1,5 @@
-/* `pmodel model`, `pmodel fit --flagged` and `pmodel validate --hierarchy`: counts of classes in
-   scopes, their models, and where the error of the whole lives. */
+/* `pmodel report --as formulas`, `pmodel fit --flagged` and `pmodel validate --hierarchy`: counts
+   of classes in scopes, their models, and where the error of the whole lives. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -59,7 +59,7 @@ def digits($n): if . == null then "?" else . * pow(10; $n) | round / pow(10; $n)
 def page($cpu; $machine; $costs; $figures): . as $programs
     | "# Profiles of basic blocks, checked",
       "",
-      "Written by `bench/accuracy/counts/profile.sh` on \($cpu). What `pmodel run --profile` (pmodel-profile(1)) has of the example applications, built for x86-64-v3, at",
+      "Written by `bench/accuracy/counts/profile.sh` on \($cpu). What `pmodel run --profile` (pmodel-show-profile(1)) has of the example applications, built for x86-64-v3, at",
       "the sizes `in_l2` of `bench/apps/sizes.conf`, beside what is independent of it.",
       "",
       "| figure | value | limit | holds |",
@@ -92,7 +92,7 @@ def page($cpu; $machine; $costs; $figures): . as $programs
       "Innermost loops of one basic block whose strides the compiler or the code says. A reference finds its own address of the execution before in the window if the",
       "basic block has no more references than that; others may be nearer. So no class of smaller strides may have less than the compiler's strides give it, but for first",
       "iterations, which have nothing before: 0.05, so that loops of fewer than 20 iterations fall out (rows of `cg`, blocks of `matmul_blocked`, small grids of `multigrid`, `sweep`).",
-      "Loops of more than 8 references are beyond the window, and not expected to: their streams look random, as the note of `pmodel profile` says, unless `--stride-window` is larger.",
+      "Loops of more than 8 references are beyond the window, and not expected to: their streams look random, as the note of `pmodel show --as profile` says, unless `--stride-window` is larger.",
       "",
       "| program | loops | their share of the references | as the compiler's | loops of more than 8 references | as the compiler's |",
       "|---|--:|--:|--:|--:|--:|",

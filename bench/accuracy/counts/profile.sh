@@ -50,7 +50,7 @@ accuracy() {
     size=$(size_value "$name" in_l2)
     mapfile -t arguments < <(arguments_of "$name" in_l2)
     pmodel run -q -o "$name.pmdb" --profile --simulate ./caches.conf -P "N=$size" --unused N -- "./$name" "${arguments[@]}" >/dev/null 2>output
-    pmodel profile "$name.pmdb" --format json >"$name.json"
+    pmodel show --as profile "$name.pmdb" --format json >"$name.json"
     pmodel loops --groups --format json "./$name" >"$name.loops"
     count_misses 32768,8,64 1048576,16,64 "./$name" "${arguments[@]}" >cachegrind.json
     "./$name" "${arguments[@]}" >output 2>&1
@@ -71,7 +71,7 @@ cost() {
         plain=$(least "$plain" "$seconds")
         rm -f cost.pmdb
         pmodel run -q -o cost.pmdb --profile --simulate "$machine" -- "./$name" "${arguments[@]}" >/dev/null 2>errors || die "$name: $(tail -1 errors)"
-        seconds=$(pmodel profile cost.pmdb --format json | jq .cpu_seconds)
+        seconds=$(pmodel show --as profile cost.pmdb --format json | jq .cpu_seconds)
         profiled=$(least "$profiled" "$seconds")
     done
     jq -n -c --arg name "$name" --argjson plain "$plain" --argjson profiled "$profiled" '{name: $name, plain: $plain, profiled: $profiled}'

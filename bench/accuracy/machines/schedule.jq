@@ -43,7 +43,7 @@ def list: ["library", "file", "loop", "hash", "instructions", "bytes", "apart"],
 #     ours: {MACHINE: {result, cycles, modulo_cycles, bound, unknown_share}}, MACHINE a shipped file or "probed"
 #     theirs: {MACHINE: cycles, or why not as a text}
 
-# Of `pmodel schedule --all`: what is known of a loop, by hash.
+# Of `pmodel loops --schedule --all`: what is known of a loop, by hash.
 def by_hash: [.[].loops[] | select(.hash != null) | {key: (.hash | sixteen_digits), value: {result, cycles, modulo_cycles, bound, unknown_share}}]
     | from_entries;
 
@@ -159,7 +159,7 @@ def page($cpu; $shipped; $llvm; $text): . as $rows | ($text | reasons) as $known
     | "# Schedules of loops",
       "",
       "Written by `make validate` (`bench/accuracy/machines/schedule.sh`) on \($cpu). Innermost loops run alone on this machine (`pmodel loops --time`), beside what",
-      "`pmodel schedule` predicts, and llvm-mca 19 of the same bytes. An error is |predicted − measured| / measured. The loops are chosen by a rule",
+      "`pmodel loops --schedule` predicts, and llvm-mca 19 of the same bytes. An error is |predicted − measured| / measured. The loops are chosen by a rule",
       "(`chosen` in `bench/accuracy/machines/schedule.jq`) and listed in `bench/accuracy/machines/schedule_loops.tsv`; those *apart*, a tenth by their hash, are in the last three columns only.",
       (if $rows[0].ours.probed then empty else "This processor has no probed description in `machines/measured/`." end),
       "",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A part of `make validate`: innermost loops of the example applications, OpenBLAS (its kernels for Haswell), FFTW and GSL, as they run
-# alone on this machine (bench/accuracy/machines/loops_alone.sh), beside what `pmodel schedule` predicts from the probed description of this processor and
+# alone on this machine (bench/accuracy/machines/loops_alone.sh), beside what `pmodel loops --schedule` predicts from the probed description of this processor and
 # from shipped files, and beside llvm-mca 19 on the same bytes.
 #
 # Which loops: schedule.jq, `chosen`; they are listed in bench/accuracy/machines/schedule_loops.tsv.  Files of which too many loops have a wide interval
@@ -62,7 +62,7 @@ schedules() {
             "$folder/chosen.json")
         which=(--all --causes)
         [ -z "$routines" ] || which=("$routines")
-        timeout "$schedule_seconds" pmodel schedule "$(alone_arguments "$name" | tail -1)" "${which[@]}" \
+        timeout "$schedule_seconds" pmodel loops --schedule "$(alone_arguments "$name" | tail -1)" "${which[@]}" \
             -m "$machine" --format json || say "$name for $machine: no schedules, status $?"
     done | jq_here -s -c by_hash - >"$result"
 }
@@ -73,12 +73,12 @@ jq -R -s -L "$TOP/machines/checks" --arg shipped "$shipped" 'include "llvm-mca";
     "$TOP/machines/checks/llvm.machines" >"$folder/llvm"
 llvm=$(jq -r '.[] | "\(.machine) \(.cpu)"' "$folder/llvm")
 while read -r machine llvm_cpu; do
-    say "$machine: pmodel schedule, and llvm-mca for $llvm_cpu"
+    say "$machine: pmodel loops --schedule, and llvm-mca for $llvm_cpu"
     schedules "$machine" "$folder/ours.$machine"
     mca_cycles "$llvm_cpu" "$folder/loops" "$folder/mca.$machine" >"$folder/theirs.$machine"
 done <<<"$llvm"
 if [ -s "$probed" ]; then
-    say "pmodel schedule for this processor, as it was probed"
+    say "pmodel loops --schedule for this processor, as it was probed"
     schedules "$probed" "$folder/ours.probed"
 fi
 mca_kinds "$folder/mca.$(head -1 <<<"$llvm" | cut -d' ' -f1)" >"$folder/kinds"

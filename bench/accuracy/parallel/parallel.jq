@@ -44,7 +44,7 @@ def page($cpu; $messages; $models; $intervals; $figures):
       "",
       "## Sixteen processes from two to eight",
       "",
-      "Models of runs at N = 8 to 24, asked for N=32 and 16 processes, beside a run there (`pmodel model --communication`, `pmodel validate`).",
+      "Models of runs at N = 8 to 24, asked for N=32 and 16 processes, beside a run there (`pmodel report --as formulas --communication`, `pmodel validate`).",
       "",
       "| program | operation | what | predicted | counted |",
       "|---|---|---|--:|--:|",

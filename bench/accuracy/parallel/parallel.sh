@@ -113,7 +113,7 @@ models() {
     # shellcheck disable=SC2086 # words
     pmodel run -q --no-memory -o "$store" "${sizes[@]}" -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/$name" $arguments >"$name.output"
     pmodel fit "$store" >"$name.fit" 2>&1
-    pmodel model --communication --format json -P "$at" "$store" >predicted.json 2>errors
+    pmodel report --as formulas --communication --format json -P "$at" "$store" >predicted.json 2>errors
     # shellcheck disable=SC2086 # words
     pmodel validate -q -s "$store" --no-memory --format json --keep "$name.kept.pmdb" "${run_at[@]}" \
         -- mpirun.openmpi -np '{p}' "$BUILD/apps/openmpi/$name" $arguments >validation 2>errors || die "$name: $(tail -1 errors)"

@@ -32,7 +32,7 @@ compare_intervals() {
     (
         cd "$folder/$name.$p"
         pmodel run -q --no-memory --no-communication -o run.pmdb -- mpirun -np "$p" "$program" "$@" >run.out 2>&1 &&
-            pmodel export --intervals -s run.pmdb -o run.json
+            pmodel show --as intervals run.pmdb -o run.json
         triggers=$(interval_triggers "$TOP/measure/mpi.intervals" "$language")
         # shellcheck disable=SC2016 # the shells of the ranks expand it
         TRIGGERS=$triggers mpirun -np "$p" sh -c 'exec valgrind --tool=callgrind --dump-instr=yes --dump-line=no \

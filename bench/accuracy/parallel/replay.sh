@@ -140,7 +140,7 @@ here_ranks() {
     "${alone[@]}" bash "$here/replay.sh" clock "$ranks" "$BUILD/apps/openmpi/$1" "${@:2}" >"$folder/clock"
     replay "$folder/here.pmdb" "$folder/here.xml" |
         jq -c --arg program "$1" --arg what "$what" --argjson ranks "$ranks" \
-            --slurpfile own <(pmodel report --ranks "$folder/here.pmdb" -m "$folder/host.conf" --format json) \
+            --slurpfile own <(pmodel report --as ranks "$folder/here.pmdb" -m "$folder/host.conf" --format json) \
             --slurpfile clock <(jq -R -c 'split(" ") | map(tonumber)' "$folder/clock") '
             def fastest: min_by(.[0]);
             def share(f): ([.ranks[] | f] | add / length) / .seconds;

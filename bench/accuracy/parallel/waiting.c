@@ -1,5 +1,5 @@
 /* How long ranks waited for each other, from when their calls began and ended: the definition that
-   pmodel's replay has (sched/replay/waiting.c), written once more, as a judge.
+   pmodel's replay has (sched/replay/replay_waiting.c), written once more, as a judge.
 
        a receive        until its send began
        a completion     until the partner's end of the message began, of the latest of its requests

@@ -34,7 +34,7 @@ def page($cpu):
     "Written by `bench/accuracy/time/convolve.sh`. On \($cpu), with the curves that `pmodel probe` measured there: the programs of `bench/apps/`, at three sizes each.",
     "Errors are those of predicted time; that of MFLOP/s follows, since operations are counted. The clock is CPU time of the plain program, the median of three.",
     "",
-    "- *blocks*: `pmodel convolve` of the profile of basic blocks, with simulated caches, the sum of times; *loops*: the same from reuse distances. Neither knows of arithmetic, by",
+    "- *blocks*: `pmodel report --as convolution` of the profile of basic blocks, with simulated caches, the sum of times; *loops*: the same from reuse distances. Neither knows of arithmetic, by",
     "  the paper’s memory-bound rule, so that outside its domain they are lower bounds.",
     "- *(2)*: the paper’s mean of rates, as it stands.",
     "- *simple*, *window*, *signature*: `pmodel report --time` with the same counts: schedule, and what misses add by the papers’ formula, by the simulated window, by the curves.",

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A part of `make validate`: machine signatures convolved with programs, against a clock.  Each program of bench/apps/sizes.conf
 # is profiled and timed at three sizes: that of in_l2, the largest of beyond_llc.fit, and that of beyond_llc.  Beside the clock stand
-# what `pmodel convolve` says of its basic blocks and of its loops, and what the three predictors of `pmodel report --time` say of the
+# what `pmodel report --as convolution` says of its basic blocks and of its loops, and what the three predictors of `pmodel report --time` say of the
 # same counts.
 #
 # Nothing is tuned to these programs: what is read off the curves has no constant of its own.
@@ -43,8 +43,8 @@ measure() {
 predict() {
     local name=$1 kind=$2 store="$folder/$1.$2.pmdb" model
     [ -s "$store" ] || return 0
-    pmodel convolve --format json -m "$folder/host.conf" "$store" >"$folder/blocks"
-    pmodel convolve --by-loops --format json -m "$folder/host.conf" "$store" >"$folder/loops"
+    pmodel report --as convolution --format json -m "$folder/host.conf" "$store" >"$folder/blocks"
+    pmodel report --as convolution --by-loops --format json -m "$folder/host.conf" "$store" >"$folder/loops"
     for model in simple window signature; do
         pmodel report --time "$model" --format json -m "$folder/host.conf" "$store" >"$folder/$model" 2>/dev/null
     done

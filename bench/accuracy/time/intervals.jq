@@ -13,7 +13,7 @@ def judged: [.[] | . as $case | .sizes[0].rows[]
     | . + {case: $case.case, log_error: (.measured_seconds / .predicted_seconds | log)}]
     | (map(.key | select(. != null)) | unique) as $keys | map(.key as $key | . + {chosen: ($key != null and ($keys | index($key)) % 2 == 0)});
 
-# The interval that CONSTANTS make of the row: as sched/interval.c and core/prediction.c do for one scope.
+# The interval that CONSTANTS make of the row: as sched/time_interval.c and core/prediction.c do for one scope.
 def down(c): (1 - ([[., 0] | max / c, 0.999] | min)) | log | -.;
 def up(c): 1 + ([., 0] | max) / c | log;
 def between(k): .predicted_seconds as $c | .mispredictions_seconds as $wrong

@@ -81,7 +81,7 @@ def peaks_page($cpu; $other): . as $all | part("processor") as $processors | par
     "## Processors (as Figure 6, without a network)",
     "",
     "Sequential programs of the same code on both machines (the share of their innermost loops that is known to be; from nine tenths on), by a clock: on A once, when it was there (`bench/accuracy/machines/measured.sh`), here the median of some processes one after the other, and the shortest and the longest of them (what neighbours of a guest do to its last cache changes slower than that). Ratio: how many times as fast",
-    "B is. *peak*: of the widest multiply-adds, by the machine files. *MetaSim*: of the paper’s means of rates; *convolved*: of the sums of times that `pmodel convolve --by-loops` has, which know nothing of arithmetic.",
+    "B is. *peak*: of the widest multiply-adds, by the machine files. *MetaSim*: of the paper’s means of rates; *convolved*: of the sums of times that `pmodel report --as convolution --by-loops` has, which know nothing of arithmetic.",
     "*predicted*: of the times of `pmodel report`. All from counts at small sizes (`docs/time.md`). Behind each ratio stands the error of the time that it makes of A’s for B. `?`: a machine file does not say.",
     "",
     ($processors | processors_table),

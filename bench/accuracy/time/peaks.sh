@@ -141,10 +141,10 @@ ratios() {
     local name=$1 kind=$2 on=$folder/there.conf,$folder/host.conf store at machine
     at=N=$(size_value "$name" "$kind")
     store=$(counts "$name" "$kind")
-    pmodel convolve --by-loops --format json -m "$on" -P "$at" "$store" >"$folder/convolved"
+    pmodel report --as convolution --by-loops --format json -m "$on" -P "$at" "$store" >"$folder/convolved"
     pmodel report --format json -m "$on" -P "$at" "$store" >"$folder/report" 2>/dev/null
     for machine in there host; do # the roof is the same whatever the program
-        [ -s "$folder/$machine.roofs" ] || pmodel roofline --format json -m "$folder/$machine.conf" -P "$at" "$store" >"$folder/$machine.roofs"
+        [ -s "$folder/$machine.roofs" ] || pmodel report --as roofline --format json -m "$folder/$machine.conf" -P "$at" "$store" >"$folder/$machine.roofs"
     done
     jq -n -c --slurpfile convolved "$folder/convolved" --slurpfile report "$folder/report" \
         --slurpfile roofs <(cat "$folder"/{there,host}.roofs) '

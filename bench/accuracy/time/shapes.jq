@@ -1,4 +1,4 @@
-# From what `pmodel scale --format json` says of each program (bench/accuracy/time/shapes.sh) to the page docs/shapes.md.
+# From what `pmodel report --as scaling --format json` says of each program (bench/accuracy/time/shapes.sh) to the page docs/shapes.md.
 include "validation_words" {search: "../../lib"};
 
 def predicted: [.sizes[] | . as $size | .figures[] | select(.source == "predicted") | . + {size: $size.value, unit: $size.unit}];

@@ -34,7 +34,7 @@ for name in ${names//,/ }; do
     around=$(sizes_around "${cell_bytes[$name]}")
     for penalty in "" "--set L2.miss_penalty=$dirty"; do
         # shellcheck disable=SC2086 # two words or none
-        pmodel scale "$folder/$name.pmdb" -m "$machine" $penalty --time simple --per 'N^3' -P "N=$around" --format json
+        pmodel report --as scaling "$folder/$name.pmdb" -m "$machine" $penalty --time simple --per 'N^3' -P "N=$around" --format json
     done | jq -s -c --arg name "$name" --argjson bytes "${cell_bytes[$name]}" --argjson cache "$cache" \
         '{name: $name, bytes: $bytes, cache: $cache, clean: .[0], dirty: .[1]}' >"$folder/$name.shape"
 done

@@ -19,7 +19,7 @@ bool pm_selected_find(struct pm_store *store, int64_t run, struct pm_selected *s
 void pm_selected_free(struct pm_selected *selected); /* what it owns */
 bool pm_selected_takes(const struct pm_selected *selected, uint32_t process);
 
-/* ---- intervals.c ----------------------------------------------------------------------------- */
+/* ---- select_intervals.c ---------------------------------------------------------------------- */
 
 /* Intervals of the selected kind and processes with ordinals from FIRST on, before the next one's,
    which are taken together. */

@@ -1,7 +1,7 @@
 /* Counts of one loop's own code, and functions of the size that are fitted to them; see explain.h.
 
-   As for `pmodel model`, a formula is fitted to the loop's own counts, not summed from the models
-   of its edges (fit/analysis/counts.c). */
+   As for `pmodel report --as formulas`, a formula is fitted to the loop's own counts, not summed
+   from the models of its edges (fit/analysis/analysis_counts.c). */
 #include "fit/analysis/explain/explain.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Time and misses of source lines, for `pmodel annotate`. */
+/* Time and misses of source lines, for `pmodel report --as source`. */
 #ifndef PM_LINES_H
 #define PM_LINES_H
 
