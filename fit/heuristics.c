@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/tunables.h"
+#include "fit/tunables.h"
 
 #define NUMBER(name, value, why) .name = (value),
 struct pm_heuristics pm_heuristics = {PM_FIT_NUMBERS(NUMBER) PM_FIT_SHOWN(NUMBER)

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct pm_error;
+#include "fit/tunables.h"
 
 /* X (name, value, why) */
 #define PM_FIT_NUMBERS(X)                                                                          \

@@ -9,7 +9,7 @@
 #ifndef PM_SCHED_CONSTANTS_H
 #define PM_SCHED_CONSTANTS_H
 
-#include "core/tunables.h"
+#include "fit/fit.h"
 
 /* X (name, value, why) */
 #define PM_SCHED_CONSTANTS(X)                                                                      \

@@ -1,5 +1,5 @@
 /* Constants that are scaled by name. */
-#include "core/tunables.h"
+#include "fit/tunables.h"
 
 #include <math.h>
 #include <stdlib.h>
