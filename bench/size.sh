@@ -27,13 +27,14 @@ done
 printf '%-12s %8d %8d %8d\n\n' product "$(sources $stages | lines)" "$(sources $stages | wc -l)" "$(sources $stages | xargs -n1 dirname | sort -u | wc -l)"
 
 # Lines `X(name, …` of the lists whose names a pattern fits.
-listed() { # PATTERN
-    files $stages | grep -E 'heuristics\.h$' | xargs -r awk -v pattern="$1" '
+listed() { # FILE PATTERN
+    files $stages | grep -xF -e "$1" | xargs -r awk -v pattern="$2" '
         /^#define / { counts = $2 ~ pattern } counts && /^    X\([A-Za-z]/ { n++ } !/\\$/ { counts = 0 } END { print n + 0 }'
 }
 printf '%-36s %8d\n' "commands" "$(grep -oE '^ *\{"[a-z]+",|&pm_command_[a-z]+' cmd/main.c | sort -u | wc -l)" \
-    "constants (heuristics.h)" "$(listed '(NUMBERS|SHOWN|COUNTS)')" \
-    "steps that can be left out" "$(listed STEPS)" \
+    "constants of models (fit)" "$(listed fit/heuristics.h '(NUMBERS|SHOWN|COUNTS)')" \
+    "constants of time (sched)" "$(listed sched/constants.h .)" \
+    "steps that can be left out" "$(listed fit/heuristics.h STEPS)" \
     "words of the glossary" "$(sed -n '/^## Words/,/^## [^W]/p' docs/architecture.md | grep -c '^| [^-w]\|^| w[^o]')" \
     "folders with one or two sources" "$(sources $stages | xargs -n1 dirname | sort | uniq -c | awk '$1 < 3' | wc -l)" \
     "file names in several folders" "$(sources $stages | xargs -n1 basename | sort | uniq -d | wc -l)" \
