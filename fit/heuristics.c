@@ -2,16 +2,13 @@
  */
 #include "fit/heuristics.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/base.h"
+#include "fit/tunables.h"
 
 #define NUMBER(name, value, why) .name = (value),
-static const struct pm_heuristics initial = {PM_FIT_NUMBERS(NUMBER) PM_FIT_SHOWN(NUMBER)
-                                                 PM_FIT_COUNTS(NUMBER)};
 struct pm_heuristics pm_heuristics = {PM_FIT_NUMBERS(NUMBER) PM_FIT_SHOWN(NUMBER)
                                           PM_FIT_COUNTS(NUMBER)};
 #undef NUMBER
@@ -40,57 +37,19 @@ const struct pm_heuristic_name *pm_heuristic_constants(size_t *n) {
 
 /* ---- changing them --------------------------------------------------------------------------- */
 
-/* The number of NAME in a table; N if it has none. */
-static size_t place_of(const struct pm_heuristic_name *table, size_t n, const char *name) {
-    size_t found = 0;
-    while (found < n && strcmp(table[found].name, name) != 0)
-        found++;
-    return found;
-}
+#define NUMBER(name, value, why) {#name, why, value, &pm_heuristics.name, NULL},
+#define COUNT(name, value, why) {#name, why, value, NULL, &pm_heuristics.name},
+static const struct pm_tunable tunables[] = {PM_FIT_NUMBERS(NUMBER) PM_FIT_SHOWN(NUMBER)
+                                                 PM_FIT_COUNTS(COUNT)};
+#undef COUNT
+#undef NUMBER
 
-static size_t scaled_count(size_t count, double factor) {
-    return (size_t)fmax(round((double)count * factor), 1);
-}
-
-static void scale(struct pm_heuristics *h, size_t constant, double factor) {
-    size_t i = 0;
-#define SCALE(name, value, why)                                                                    \
-    if (i++ == constant)                                                                           \
-        h->name *= factor;
-    PM_FIT_NUMBERS(SCALE)
-    PM_FIT_SHOWN(SCALE)
-#undef SCALE
-#define SCALE(name, value, why)                                                                    \
-    if (i++ == constant)                                                                           \
-        h->name = scaled_count(h->name, factor);
-    PM_FIT_COUNTS(SCALE)
-#undef SCALE
-}
-
-static bool scale_named(struct pm_heuristics *h, char *item, struct pm_error *err) {
-    char *factor_text = strchr(item, ':'), *end = NULL;
-    if (factor_text)
-        *factor_text++ = '\0';
-    size_t constant = place_of(constants, N_CONSTANTS, item);
-    if (constant == N_CONSTANTS)
-        return pm_fail(err, "PM_FIT_SCALE: there is no constant `%.60s`; fit/heuristics.h has them",
-                       item);
-    double factor = factor_text ? strtod(factor_text, &end) : 0;
-    if (!(factor > 0 && factor <= 2) || *end)
-        return pm_fail(err,
-                       "PM_FIT_SCALE: %s needs a factor above 0 and up to 2 after a colon, as in "
-                       "%s:0.5",
-                       item, item);
-    scale(h, constant, factor);
-    return true;
-}
-
-static bool leave_out(struct pm_heuristics *h, const char *item, struct pm_error *err) {
-    size_t step = place_of(steps, PM_N_FIT_STEPS, item);
-    if (step < PM_N_FIT_STEPS) {
-        h->without |= 1ull << step;
-        return true;
-    }
+static bool leave_out(const char *item, unsigned long long *without, struct pm_error *err) {
+    for (size_t step = 0; step < PM_N_FIT_STEPS; step++)
+        if (strcmp(steps[step].name, item) == 0) {
+            *without |= 1ull << step;
+            return true;
+        }
     char *names = pm_strdup("");
     for (size_t i = 0; i < PM_N_FIT_STEPS; i++)
         pm_append(&names, "%s%s", i ? ", " : "", steps[i].name);
@@ -99,20 +58,19 @@ static bool leave_out(struct pm_heuristics *h, const char *item, struct pm_error
     return false;
 }
 
-bool pm_heuristics_set(const char *without, const char *scale_text, struct pm_error *err) {
-    struct pm_heuristics changed = initial;
+bool pm_heuristics_set(const char *without, const char *scale, struct pm_error *err) {
+    unsigned long long left_out = 0;
     bool ok = true;
-    char *copies[] = {pm_strdup(without ? without : ""), pm_strdup(scale_text ? scale_text : "")};
-    for (int which = 0; which < 2; which++) {
-        char *rest = copies[which];
-        for (char *item; ok && (item = strsep(&rest, ","));)
-            if (*item)
-                ok = which ? scale_named(&changed, item, err) : leave_out(&changed, item, err);
-        free(copies[which]);
-    }
-    if (ok)
-        pm_heuristics = changed;
-    return ok;
+    char *copy = pm_strdup(without ? without : ""), *rest = copy;
+    for (char *item; ok && (item = strsep(&rest, ","));)
+        if (*item)
+            ok = leave_out(item, &left_out, err);
+    free(copy);
+    if (!ok ||
+        !pm_tunables_scale(tunables, N_CONSTANTS, scale, "PM_FIT_SCALE", "fit/heuristics.h", err))
+        return false;
+    pm_heuristics.without = left_out;
+    return true;
 }
 
 /* ---- the environment ------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct pm_error;
+#include "fit/tunables.h"
 
 /* X (name, value, why) */
 #define PM_FIT_NUMBERS(X)                                                                          \
@@ -26,7 +26,6 @@ struct pm_error;
       "A model has the shape of its data up to this many times the largest measured size: "        \
       "predictions are mostly for two to four times")                                              \
     X(rounding, 1e-9, "Relative differences up to this are of rounding: counts have 53 bits")      \
-    X(equal, 1e-12, "The same of sums of a few doubles: equal values")                             \
     X(noise, 2e-3,                                                                                 \
       "Steps against the trend, and shares that differ, by less are noise: "                       \
       "alignment and start-up change counts of small sizes by about that")                         \
@@ -127,15 +126,13 @@ struct pm_error;
     X(drift, 0.75,                                                                                 \
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
-    X(disagreement, 0.3,                                                                           \
+    X(disagreement, 1.5,                                                                           \
       "Half an interval of a program's misses, of what the sets without the largest sizes "        \
-      "say otherwise: calibrated on 110 programs and sets of sizes (docs/log-fitting.md)")         \
-    X(misfit, 1.25, "The same of what the models are wrong by at the measured sizes, on average")  \
+      "say otherwise: with 1 a kernel in blocks is off by 58% outside")                            \
+    X(misfit, 1.25,                                                                                \
+      "Half an interval, of what the models are wrong by at the measured sizes, on average")       \
     X(placement, 0.005,                                                                            \
       "Logarithm: where data lie moves misses by as much, even where all models agree")            \
-    X(structural, 0.24,                                                                            \
-      "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
-    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \

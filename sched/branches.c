@@ -13,10 +13,7 @@
 #include <string.h>
 
 #include "sched/schedule.h"
-
-/* A loop of constant trip count around three plain instructions: of 33 iterations the exit is
-   predicted on a core of 2023 (AVX512-FP16, AMX), of 41 it costs a misprediction an entry. */
-static const double most_remembered_trips = 33;
+#include "sched/constants.h"
 
 enum { N_REGISTERS = PM_REGISTER_NONE + 1 };
 
@@ -108,7 +105,9 @@ static struct ways ways_out(const struct pm_frequencies *f, uint32_t block, uint
 
 static double wrong_exits(const struct pm_frequencies *f, uint32_t loop, double leave) {
     double trips = pm_mean_trips(f, loop);
-    return trips > 0 && trips <= most_remembered_trips && is_constant(trips) ? 0 : leave;
+    return trips > 0 && trips <= pm_sched_constants.most_remembered_trips && is_constant(trips)
+               ? 0
+               : leave;
 }
 
 struct pm_wrong_branch *pm_wrong_branches(const struct pm_frequencies *frequencies,

@@ -13,12 +13,9 @@
 #include <string.h>
 
 #include "sched/schedule.h"
+#include "sched/constants.h"
 
 static const double step = 0.1;
-/* Half an interval of a marked figure, relatively: four of five of sapphire-rapids.conf are within
-   it of what was probed of the next generation, those of the core and those of levels and memory.
- */
-static const double marked_core = 0.2, marked_memory = 0.66;
 
 enum { MOST_REGIONS = 16 };
 
@@ -204,12 +201,12 @@ static double change_by(const struct doubting *d, const char *figure) {
 double pm_marked_half(const struct pm_machine *machine, const char *figure) {
     size_t length = strcspn(figure, ".");
     if (strncmp(figure, "memory", strlen("memory")) == 0)
-        return marked_memory;
+        return pm_sched_constants.marked_memory;
     for (size_t l = 0; l < machine->n_levels; l++)
         if (strncmp(figure, machine->levels[l].name, length) == 0 &&
             machine->levels[l].name[length] == '\0')
-            return marked_memory;
-    return marked_core;
+            return pm_sched_constants.marked_memory;
+    return pm_sched_constants.marked_core;
 }
 
 /* ---- those that matter most ------------------------------------------------------------------ */

@@ -25,14 +25,9 @@
 #include <string.h>
 
 #include "sched/paths/paths.h"
+#include "sched/constants.h"
 #include "sched/schedule.h"
 #include "sched/window/window.h"
-
-/* Misses that are rarer come too seldom in a simulation; each waits for what the window does not
-   hide of it. */
-static const double rare_share = 1.0 / 128;
-/* Lines of a run before a prefetcher follows it. */
-static const double training_lines = 2;
 
 struct exposing {
     const struct pm_region_request *request;
@@ -58,7 +53,7 @@ static double covered_share(const struct exposing *e, uint32_t reference) {
     double stride = fabs(pm_reference_way(e->request->frequencies->structure, &e->profile->strides,
                                           reference, &run_bytes));
     return pm_prefetched_share(e->machine, stride, line) *
-           fmax(0, 1 - training_lines / (run_bytes / line));
+           fmax(0, 1 - pm_sched_constants.training_lines / (run_bytes / line));
 }
 
 /* ---- the loads of a path --------------------------------------------------------------------- */
@@ -95,7 +90,7 @@ static void add_load(struct exposing *e, uint32_t reference, double executions) 
         load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - covered : 1);
         e->weights[l] += executions * share * load->cycles[l];
         e->seen[l] += executions * share;
-        if (share < rare_share)
+        if (share < pm_sched_constants.rare_share)
             add_rare(e, l, share * load->cycles[l], is_regular);
         else
             load->share[l] = share;

@@ -26,10 +26,7 @@
 #include <string.h>
 
 #include "sched/schedule.h"
-
-/* Changes that are less than this of a scope's cycles, or in scopes with less of the whole, are not
-   simulated: each miss more or less then takes what one does in the estimate. */
-static const double simulated_change = 0.05, simulated_share = 5e-3;
+#include "sched/constants.h"
 
 struct spreading {
     const struct pm_mapped *mapped;
@@ -170,8 +167,9 @@ static double change_of(const struct spreading *s, const struct pm_scope_predict
         return 0;
     double most = fabs(more) * s->machine->levels[l].miss_penalty_cycles;
     double whole = s->prediction->scopes[0].total.cycles;
-    bool is_small = most < simulated_change * p->self.cycles ||
-                    p->self.cycles + most < simulated_share * whole || s->mapped->patterns;
+    bool is_small = most < pm_sched_constants.simulated_change * p->self.cycles ||
+                    p->self.cycles + most < pm_sched_constants.simulated_share * whole ||
+                    s->mapped->patterns;
     return is_small ? linear_change(s, &p->self, l, more) : simulated_change_of(s, p, l, resized);
 }
 

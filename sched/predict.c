@@ -6,6 +6,7 @@
    routine's code outside loops, is that of its paths (regions.c).  What holds paths back is worked
    out where a region has a share of the time that anybody looks at. */
 #include "sched/cores/cores.h"
+#include "sched/constants.h"
 #include "sched/joined/joined.h"
 #include "sched/schedule.h"
 
@@ -16,10 +17,6 @@
 #include "fit/fit.h"
 #include "fit/sets/sets.h"
 #include "sched/signature/signature.h"
-
-/* Of all schedules' cycles: from here on a region's causes, and what it would gain, are worked out;
-   each takes a simulation more. */
-static const double share_with_causes = 1e-3, share_with_gains = 5e-3;
 
 struct mapping {
     const struct pm_structure *structure;
@@ -100,8 +97,8 @@ static void schedule_region(struct mapping *m, uint32_t region,
                                         .pessimistic = m->pessimistic};
     struct pm_region_schedule *schedule = &m->schedules[region];
     if (all_cycles > 0 && !m->without_causes) {
-        request.with_causes = schedule->cycles >= share_with_causes * all_cycles;
-        request.with_gains = schedule->cycles >= share_with_gains * all_cycles;
+        request.with_causes = schedule->cycles >= pm_sched_constants.share_with_causes * all_cycles;
+        request.with_gains = schedule->cycles >= pm_sched_constants.share_with_gains * all_cycles;
     }
     if (all_cycles == 0 || request.with_causes)
         pm_schedule_region(&request, schedule);
@@ -235,6 +232,8 @@ static double schedule_cycles(const struct pm_prediction *prediction) {
 
 static bool check_inputs(const struct pm_structure *structure, const struct pm_profile *profile,
                          const struct pm_machine *machine, struct pm_error *err) {
+    if (!pm_sched_constants_read(err))
+        return false;
     if (profile->n_edges != structure->n_edges)
         return pm_fail(err,
                        "the profile has %zu edges, the program's structure %zu: they belong to "

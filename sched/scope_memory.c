@@ -4,10 +4,8 @@
 #include <math.h>
 
 #include "sched/schedule.h"
+#include "sched/constants.h"
 #include "sched/signature/signature.h"
-
-/* Of all schedules' cycles: scopes whose misses would take less, each alone, are not simulated. */
-static const double share_simulated = 1e-3;
 
 static bool is_region(const struct pm_mapped *mapped, uint32_t scope) {
     const struct pm_lists *regions = &mapped->frequencies->regions;
@@ -33,7 +31,7 @@ static void add_misses(const struct pm_mapped *mapped, struct pm_scope_predictio
         *self = simple;
         return;
     }
-    bool is_hot = simple.upper_cycles >= share_simulated * mapped->all_cycles;
+    bool is_hot = simple.upper_cycles >= pm_sched_constants.share_simulated * mapped->all_cycles;
     bool is_known = 2 * self->unknown_operations <= self->operations;
     if (!is_hot || !is_known || !is_region(mapped, p->scope)) {
         pm_fallback_memory_cycles(machine, &mapped->prefetched[(size_t)p->scope * PM_MAX_LEVELS],

@@ -24,24 +24,9 @@
    Constants from bench/accuracy/time/intervals.sh, from one half of the nests (docs/intervals.md).
  */
 #include "sched/schedule.h"
+#include "sched/constants.h"
 
 #include <math.h>
-
-/* s: innermost loops alone are within 0.2 (docs/schedule.md, four of five), nests of whole programs
-   are not: of 33 that are mostly a schedule half are within 0.43.  Without it 60% of the nests that
-   it was chosen on are held, with it 82%. */
-static const double schedule_error = 0.45;
-/* d, u: the least that were tried, since the figures of a probed machine are uncertain enough; they
-   are what there is for machine files without intervals. */
-static const double share_downwards = 0.1, share_upwards = 0.1;
-/* What is evenly spread between nothing and its most is above a tenth of it with the probability
-   that the lower end of an 80% interval has. */
-static const double most_of_it = 0.9;
-/* Calls of the C library's sine and cosine took 47 to 77 cycles on two processors. */
-static const double call_cycles = 100;
-/* Of first touches, where the machine file does not say it: what pages of 4 KiB take in a guest of
-   today (1.0 to 1.4 µs), and 0.1 to 0.5 µs without one. */
-static const double first_touch_seconds = 1.2e-6;
 
 /* ---- the model of time ----------------------------------------------------------------------- */
 
@@ -52,13 +37,13 @@ static void spread_model(struct pm_cost_sum *self) {
     double lower = fmin(self->lower_cycles, self->cycles);
     double upper = fmax(self->upper_cycles, self->cycles), less = 0, more = 0;
     if (self->cycles > 0) {
-        less = self->cycles * (1 - pow(lower / self->cycles, share_downwards));
-        more = self->cycles * (pow(upper / self->cycles, share_upwards) - 1);
+        less = self->cycles * (1 - pow(lower / self->cycles, pm_sched_constants.share_downwards));
+        more = self->cycles * (pow(upper / self->cycles, pm_sched_constants.share_upwards) - 1);
     }
-    double shorter = schedule * (1 - exp(-schedule_error));
-    spread->below = hypot(hypot(shorter, less), most_of_it * mispredicted);
-    spread->above = hypot(schedule * (exp(schedule_error) - 1), more);
-    spread->least = schedule - shorter + (1 - most_of_it) * mispredicted;
+    double shorter = schedule * (1 - exp(-pm_sched_constants.schedule_error));
+    spread->below = hypot(hypot(shorter, less), pm_sched_constants.most_of_it * mispredicted);
+    spread->above = hypot(schedule * (exp(pm_sched_constants.schedule_error) - 1), more);
+    spread->least = schedule - shorter + (1 - pm_sched_constants.most_of_it) * mispredicted;
     spread->below_squares = spread->below * spread->below;
     spread->above_squares = spread->above * spread->above;
 }
@@ -68,10 +53,10 @@ static void spread_model(struct pm_cost_sum *self) {
 static double missing_cycles(const struct pm_cost_sum *self, const struct pm_machine *machine) {
     double known = self->operations - self->unknown_operations;
     double unknown = known > 0 ? self->schedule_cycles * self->unknown_operations / known : 0;
-    return unknown + self->calls_out * call_cycles +
+    return unknown + self->calls_out * pm_sched_constants.call_cycles +
            (machine->page_fault_cycles > 0
                 ? 0
-                : self->first_touches * first_touch_seconds * machine->clock_hz);
+                : self->first_touches * pm_sched_constants.first_touch_seconds * machine->clock_hz);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ import sys
 WIDTH = 120
 ITEM = re.compile(r"(\s*)([-*+:]|\d+\.)\s+")
 # What would mean something else at the beginning of a line.
-LEADS = re.compile(r"^([-+*>]|\d+[.)]|#+|\||=+)$|^(\||#+ )")
+LEADS = re.compile(r"^([-+*>:]|\d+[.)]|#+|\||=+)$|^(\||#+ )")
 
 
 def words(text):
@@ -30,7 +30,7 @@ def fill(lines):
     first = item.group(0) if item else re.match(r"\s*", lines[0]).group(0)
     further = " " * len(first) if item else first
     filled, line = [], first
-    for word in words(" ".join([lines[0][len(first):]] + lines[1:])):
+    for word in words(" ".join([lines[0][len(first):]] + [line.strip() for line in lines[1:]])):
         if len(line) + len(word) + 1 > WIDTH and line.strip() and line != first:
             filled.append(line.rstrip())
             line = further
@@ -40,6 +40,7 @@ def fill(lines):
 
 def laid_out(text):
     paragraph, fenced, lines = [], False, []
+    defined = False  # within a definition (`:   `), whose further paragraphs are indented, too
 
     def end():
         if paragraph:
@@ -50,11 +51,16 @@ def laid_out(text):
     for line in text.splitlines():
         if line.startswith("```"):
             fenced = not fenced
-        stays = fenced or not line.strip() or re.match(r"```|    |\t|\||#|<|!\[|---", line)
+        if re.match(r"\S", line):
+            defined = line.startswith(":")
+        code = "        " if defined else "    "
+        stays = fenced or not line.strip() or re.match(r"```|%s|\t|\||#|<|!\[|---" % code, line)
         if stays and not (paragraph and ITEM.match(paragraph[0]) and line.startswith("  ") and not fenced and line.strip()):
             end()
             lines.append(line)
         else:
+            if line.startswith(":") and len(paragraph) == 1:  # what it defines stays one line
+                lines.append(paragraph.pop())
             if ITEM.match(line):
                 end()
             paragraph.append(line)

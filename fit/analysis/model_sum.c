@@ -28,7 +28,7 @@ void pm_model_sum_add(struct pm_model_sum *sum, const struct pm_model *model, do
 }
 
 static bool is_there(const struct pm_model_sum *sum, size_t i) {
-    return fabs(sum->coefficients[i]) > pm_heuristics.equal * sum->magnitudes[i];
+    return fabs(sum->coefficients[i]) > pm_heuristics.rounding * sum->magnitudes[i];
 }
 
 double pm_model_sum_value(const struct pm_model_sum *sum, const double *basis_values) {

@@ -54,7 +54,7 @@ double pm_query_hit_ratio(const struct pm_query_counts *counts, bool with_cold) 
 
 bool pm_query_reaches(const struct pm_query_counts *counts, double ratio, bool with_cold) {
     double all = counts->accesses - (with_cold ? 0 : counts->cold);
-    return counts->accesses - counts->misses >= (ratio - pm_heuristics.equal) * all;
+    return counts->accesses - counts->misses >= (ratio - pm_heuristics.rounding) * all;
 }
 
 /* ---- the smallest cache ---------------------------------------------------------------------- */

@@ -105,7 +105,7 @@ struct pm_model pm_points_constant(const struct pm_series_workspace *w) {
 
 bool pm_points_equal(const struct pm_series_workspace *w, struct pm_model *model) {
     for (size_t i = 0; i < w->n; i++)
-        if (!(fabs(w->y[i] - w->y[w->n - 1]) <= pm_heuristics.equal * w->largest))
+        if (!(fabs(w->y[i] - w->y[w->n - 1]) <= pm_heuristics.rounding * w->largest))
             return false;
     if (w->n < 2)
         return false;

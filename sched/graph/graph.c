@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "sched/graph/private.h"
+#include "sched/constants.h"
 
 static bool is_load_class(uint8_t op_class) {
     return pm_op_class_kind((enum pm_op_class)op_class) == 'm' && op_class != PM_OP_PREFETCH;
@@ -206,16 +207,14 @@ static double further_lines(const struct pm_builder *builder, const struct pm_bl
     return (double)((block->address + block->size_bytes - 1) / bytes - block->address / bytes);
 }
 
-/* A line that follows another is fetched with it in every second cycle. */
-static const double further_line_cycles = 0.5;
-
 static void end_step(struct pm_builder *builder, size_t s) {
     const struct pm_block *block = &builder->target->structure->blocks[builder->path[s].block];
     if (builder->n_ops == 0)
         return;
     const struct pm_op_nodes *last = &builder->ops[builder->n_ops - 1];
     struct pm_node *node = &builder->graph->nodes[last->first];
-    node->fetch_cycles += (float)(further_line_cycles * further_lines(builder, block));
+    node->fetch_cycles +=
+        (float)(pm_sched_constants.further_line_cycles * further_lines(builder, block));
     builder->n_lines += (builder->n_lines == 0 || builder->graph->n_taken) +
                         (unsigned)further_lines(builder, block);
     if (!is_taken(builder, s))

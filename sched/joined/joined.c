@@ -11,16 +11,10 @@
 #include <stdlib.h>
 
 #include "sched/joined/joined.h"
+#include "sched/constants.h"
 #include "sched/window/window.h"
 
 enum { MOST_TRACED_OPS = 24000, LEAST_ITERATIONS = 4, MOST_ITERATIONS = 64 };
-
-/* Of all schedules' cycles: roots with less are not looked at. */
-static const double least_share = 1e-3;
-/* … and so with less of all operations, before a trace is made of them. */
-static const double least_operations_share = 2e-4;
-/* Of a root's executions that outer roots do not cover. */
-static const double least_uncovered = 0.02;
 
 /* Of the time: from here on a report says it. */
 static const double share_to_tell = 0.01;
@@ -111,7 +105,7 @@ static double all_operations(const struct pm_frequencies *frequencies) {
 
 static void find_roots(struct joining *j) {
     const struct pm_structure *s = j->frequencies->structure;
-    double least_operations = least_operations_share * all_operations(j->frequencies);
+    double least_operations = pm_sched_constants.joined_operations * all_operations(j->frequencies);
     for (uint32_t i = 0; i < s->n_scopes; i++) {
         if (s->scopes[i].kind != PM_SCOPE_LOOP || s->scopes[i].header == PM_NONE ||
             j->scopes[i].iterations <= 0 || !pm_tracer_joins(j->tracer, i))
@@ -149,7 +143,7 @@ static void join_root(struct joining *j, const struct root *root) {
     size_t n_scopes = j->frequencies->structure->n_scopes;
     double all = j->scopes[root->loop].iterations;
     double uncovered = all - j->covered[root->loop];
-    if (uncovered < least_uncovered * all)
+    if (uncovered < pm_sched_constants.joined_uncovered * all)
         return;
     unsigned half = (unsigned)fmin(MOST_ITERATIONS, MOST_TRACED_OPS / root->size) / 2;
     half = half < LEAST_ITERATIONS / 2 ? LEAST_ITERATIONS / 2 : half;
@@ -166,7 +160,7 @@ static void join_root(struct joining *j, const struct root *root) {
         pm_tracer_add(j->tracer, root->loop, &trace);
     double parts = cycles_of_parts(j, &trace, before);
     double iterations = uncovered / half;
-    if (iterations * parts >= least_share * j->all_cycles) {
+    if (iterations * parts >= pm_sched_constants.joined_share * j->all_cycles) {
         pm_trace_forwardings(j->frequencies->structure, &trace, &found);
         double cycles =
             simulate(j, &trace, trace.n_steps, &found) - simulate(j, &trace, half_steps, &found);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Do 80% intervals of times hold 80% of the clock's?  Nothing is run or timed: the stores and clock's figures are those that
 # bench/accuracy/time/time.sh left in its folder, predicted anew by today's models of time.  Writes docs/intervals.md, which has the constants
-# of sched/time_interval.c as they would be chosen now; with ONLY=name,… the page is $BUILD/intervals.md.
+# of sched/constants.h as they would be chosen now; with ONLY=name,… the page is $BUILD/intervals.md.
 #
 #   TIMES=folder   of bench/accuracy/time/time.sh   (default: $BUILD/time)
 #   MACHINE=file   describes the machine that it ran on   (default: machines/measured/ of this processor, else the folder's host.conf)
@@ -36,10 +36,10 @@ for name in $(program_names); do
     done
 done
 cat "$folder"/*.judged >"$BUILD/intervals.json"
-constant() { sed -n "s/.*\b$1 = \([0-9.]*\)[,;].*/\1/p" "$TOP/$2"; }
+constant() { sed -n "s/.*\(X($1\|\b$1 =\),* \([0-9.]*\)[,;].*/\2/p" "$TOP/$2"; }
 page=$(page_of intervals)
-jq -r -s -L "$here" --arg cpu "$(cpu_name)" --argjson schedule "$(constant schedule_error sched/time_interval.c)" \
-    --argjson down "$(constant share_downwards sched/time_interval.c)" --argjson up "$(constant share_upwards sched/time_interval.c)" \
+jq -r -s -L "$here" --arg cpu "$(cpu_name)" --argjson schedule "$(constant schedule_error sched/constants.h)" \
+    --argjson down "$(constant share_downwards sched/constants.h)" --argjson up "$(constant share_upwards sched/constants.h)" \
     --argjson in_common "$(constant errors_in_common core/prediction.c)" \
     'include "intervals"; intervals_page($cpu; {schedule: $schedule, down: $down, up: $up, in_common: $in_common})' \
     "$BUILD/intervals.json" | wrap >"$page"

@@ -1,0 +1,82 @@
+/* Every decision constant of sched/: what times depend on that neither the program nor the machine
+   file says.
+
+   A constant has one line: its name, its value, and why it has that value.  Code reads it as
+   `pm_sched_constants.NAME`.  For trying what each is worth, and for nothing else,
+   PM_SCHED_SCALE=NAME:FACTOR,… in the environment multiplies them (above 0, up to 2); an unknown
+   name is an error of pm_predict.  What is not here: tolerances of iterations and sizes of tables,
+   which answer to the arithmetic and to memory. */
+#ifndef PM_SCHED_CONSTANTS_H
+#define PM_SCHED_CONSTANTS_H
+
+#include "fit/fit.h"
+
+/* X (name, value, why) */
+#define PM_SCHED_CONSTANTS(X)                                                                      \
+    /* ---- intervals: chosen by bench/intervals.sh (docs/intervals.md) ---- */                    \
+    X(schedule_error, 0.45,                                                                        \
+      "s of time_interval.c: innermost loops alone are within 0.2 (docs/schedule.md, four of "     \
+      "five), "                                                                                    \
+      "nests of whole programs are not: of 33 that are mostly a schedule half are within 0.43")    \
+    X(share_downwards, 0.1,                                                                        \
+      "d of time_interval.c: the least that was tried, since the figures of a probed machine are " \
+      "uncertain enough; it is what there is for machine files without intervals")                 \
+    X(share_upwards, 0.1, "u of time_interval.c: the same upwards")                                \
+    X(most_of_it, 0.9,                                                                             \
+      "What is evenly spread between nothing and its most is above a tenth of it with the "        \
+      "probability that the lower end of an 80% interval has")                                     \
+    X(call_cycles, 100,                                                                            \
+      "A call of code that is not measured, at most: calls of the C library's sine and cosine "    \
+      "took 47 to 77 cycles on two processors")                                                    \
+    X(first_touch_seconds, 1.2e-6,                                                                 \
+      "Of first touches, where the machine file does not say it: what pages of 4 KiB take in a "   \
+      "guest of today (1.0 to 1.4 us), and 0.1 to 0.5 us without one")                             \
+    X(marked_core, 0.2,                                                                            \
+      "Half an interval of an unverified figure of the core, relatively: four of five of "         \
+      "sapphire-rapids.conf are within it of what was probed of the next generation")              \
+    X(marked_memory, 0.66, "The same of figures of levels and memory")                             \
+    /* ---- branches and misses ---- */                                                            \
+    X(most_remembered_trips, 33,                                                                   \
+      "A loop of constant trip count around three plain instructions: of 33 iterations the exit "  \
+      "is predicted on a core of 2023 (AVX512-FP16, AMX), of 41 it costs a misprediction an "      \
+      "entry")                                                                                     \
+    X(rare_share, 1.0 / 128,                                                                       \
+      "Misses an iteration: rarer ones come too seldom in a simulation; each waits for what the "  \
+      "window does not hide of it")                                                                \
+    X(training_lines, 2, "Lines of a run before a prefetcher follows it")                          \
+    X(further_line_cycles, 0.5,                                                                    \
+      "A line of code that follows another is fetched with it in every second cycle")              \
+    /* ---- what is worked out at all, as it takes time ---- */                                    \
+    X(share_with_causes, 1e-3,                                                                     \
+      "Of all schedules' cycles: from here on a region's causes are worked out, which takes a "    \
+      "simulation more for each,")                                                                 \
+    X(share_with_gains, 5e-3, "and from here on what it would gain without each cause")            \
+    X(share_simulated, 1e-3,                                                                       \
+      "Of all schedules' cycles: scopes whose misses would take less, each alone, are not "        \
+      "simulated")                                                                                 \
+    X(simulated_change, 0.05,                                                                      \
+      "Changes by the machine's figures that are less than this of a scope's cycles are not "      \
+      "simulated: each miss more or less then takes what one does in the estimate,")               \
+    X(simulated_share, 5e-3, "nor are those in scopes with less of the whole")                     \
+    X(joined_share, 1e-3, "Of all schedules' cycles: roots of joined paths with less are left")    \
+    X(joined_operations, 2e-4, "and so with less of all operations, before a trace is made")       \
+    X(joined_uncovered, 0.02, "Of a root's executions that outer roots do not cover")
+
+struct pm_sched_constants {
+#define PM_SCHED_FIELD(name, value, why) double name;
+    PM_SCHED_CONSTANTS(PM_SCHED_FIELD)
+#undef PM_SCHED_FIELD
+};
+extern struct pm_sched_constants pm_sched_constants; /* read-only but for the two below */
+
+/* Takes PM_SCHED_SCALE from the environment, the first time that it is called.  False with a
+   sentence where a name or a factor is none; also whenever it is called again. */
+bool pm_sched_constants_read(struct pm_error *err);
+
+/* The same from a text as that variable has, NULL: none, at any time but during a prediction. */
+bool pm_sched_constants_set(const char *scale, struct pm_error *err);
+
+/* All of them, a table for who tries them; *N: how many. */
+const struct pm_tunable *pm_sched_constants_table(size_t *n);
+
+#endif
