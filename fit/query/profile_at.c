@@ -67,7 +67,8 @@ static struct pm_profile *measured_profile(const struct pm_program *program,
 
 const struct pm_parameters *pm_program_run(const struct pm_program *program,
                                            const struct pm_parameters *at, bool only_whole) {
-    for (int whole = 1; whole >= only_whole; whole--)
+    const int last = only_whole ? 1 : 0;
+    for (int whole = 1; whole >= last; whole--)
         for (size_t i = program->n_runs; i-- > 0;)
             if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
                 return &program->runs[i];
