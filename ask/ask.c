@@ -83,7 +83,7 @@ bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *quest
     const struct pm_profile *profile = answer->profile;
     struct pm_predict_options options = question->predict;
     for (size_t m = 0; m < question->n_machines; m++) {
-        if (!pm_profile_is_without_memory(profile) &&
+        if ((question->needs_misses || !pm_profile_is_without_memory(profile)) &&
             !pm_need_machine_blocks(answer->subject, profile, question->machines[m],
                                     question->can_interpolate, err))
             return false;

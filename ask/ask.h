@@ -97,6 +97,8 @@ struct pm_question {
     size_t n_machines; /* 0: the profile is all that is wanted */
     struct pm_predict_options predict;
     bool without_ends;    /* of intervals, which no figure shows */
+    bool needs_misses;    /* no answer without reuse distances: the view cannot say that its times
+                             are lower bounds */
     bool can_interpolate; /* a refusal for want of block sizes names --interpolate */
     bool interpolate;     /* pm_subject_interpolate for these machines, first */
 };

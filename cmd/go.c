@@ -226,9 +226,13 @@ static int fit(const struct request *request) {
 
 static int validate(const struct request *request) {
     struct step step = step_of("validate");
-    const char *const words[] = {
-        "-s",        request->store, "--keep",          request->kept, "-m",
-        request->on, "-P",           request->held_out, "--",          NULL};
+    const char *const words[] = {"-s",       request->store,
+                                 "--keep",   request->kept,
+                                 "-m",       request->on,
+                                 "-P",       request->held_out,
+                                 "--caches", "512,16384",
+                                 "--top",    "3",
+                                 "--",       NULL};
     add_all(&step, (char *const *)(uintptr_t)words);
     add_all(&step, request->command);
     return take_step(&step, "how sure that is: a larger size that the models do not know", NULL);

@@ -145,7 +145,8 @@ static struct pm_prediction **ask(struct scaling *s, struct pm_scale_point *poin
                                          .source = source,
                                          .machines = on->machines,
                                          .n_machines = on->n_machines,
-                                         .predict = s->request->predict};
+                                         .predict = s->request->predict,
+                                         .needs_misses = true};
     struct pm_answer *answer = pm_ask(&s->subject, &question, err);
     if (!answer)
         return NULL;

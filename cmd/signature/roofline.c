@@ -30,7 +30,8 @@ static bool find_points(const struct request *request, const char *path,
                                          .machines = request->on.machines,
                                          .n_machines = 1,
                                          .predict = request->predict,
-                                         .without_ends = true};
+                                         .without_ends = true,
+                                         .needs_misses = true};
     struct pm_answer *answer = pm_subject_open(&side->subject, path, NULL, err)
                                    ? pm_ask(&side->subject, &question, err)
                                    : NULL;

@@ -156,7 +156,7 @@ measured() {
     pmodel run -q -o "$name.pmdb" --block 64 "$@" -P "CASE=$case" -- ./shares-plain '{CASE}'
 }
 for option in --carry --second-core "--sample 1/4" "--max-blocks 100" "--bin-width 0"; do
-    name=${option%% *}
+    name=./${option%% *} # a name with dashes is an option, a path is not
     # shellcheck disable=SC2086 # an option and its value
     check "bytes are counted with $option" measured "$name" 0 --bytes $option
     is "$option: bytes of each thread are of all blocks" "$(for routine in use_sparse use_dense use_again; do

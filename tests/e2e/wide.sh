@@ -59,4 +59,4 @@ leaves_out validate --hierarchy -s sum.pmdb
 
 in_narrow_terminal "pmodel plan --wide -P N=8:100 --to N=1000 -- ./sum '{N}'" >plan
 check "plan takes it" grep -q 'pmodel run' plan
-expect_error "not in place of a dump" 2 '\-\-wide do not go with' pmodel loops --wide --dump cfg ./sum
+expect_error "not in place of a dump" 2 '\-\-dump and --wide exclude each other' pmodel loops --wide --dump cfg ./sum
