@@ -146,8 +146,7 @@ void pm_answer_free(struct pm_answer *answer) {
 void pm_answer_warn(const struct pm_answer *answer, struct pm_machine *const *machines,
                     struct pm_warnings *warnings) {
     const struct pm_program *program = &answer->subject->program;
-    const struct pm_origin origin = {
-        program->structure, answer->profile->predicted ? program->models : NULL, answer->profile};
+    const struct pm_origin origin = {program->structure, program->models, answer->profile};
     pm_warn(&origin, warnings);
     for (size_t i = 0; i < answer->n_predictions; i++)
         pm_warn_of_time(&origin, answer->predictions[i], machines[i], warnings);

@@ -17,6 +17,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "measure/timing/timing.h"
 
 struct health {
     PM_ARRAY(struct pm_health_check, checks);
@@ -80,23 +81,6 @@ static bool works_in_child(bool (*try)(void)) {
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-/* What /proc/cpuinfo says of NAME, of the first core; NULL: nothing. */
-static char *cpu_says(const char *name) {
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    char *line = NULL, *value = NULL;
-    size_t size = 0;
-    while (file && !value && getline(&line, &size, file) > 0) {
-        size_t length = strcspn(line, "\t:");
-        char *at = strchr(line, ':');
-        if (at && strlen(name) == length && strncmp(line, name, length) == 0)
-            value = pm_sprintf("%.*s", (int)strcspn(at + 1, "\n"), at + 1 + (at[1] == ' '));
-    }
-    free(line);
-    if (file)
-        fclose(file);
-    return value;
-}
-
 static bool has_flag(const char *flags, const char *flag) {
     size_t length = strlen(flag);
     for (const char *at = flags; at && (at = strstr(at, flag)); at += length)
@@ -115,7 +99,7 @@ static void check_processor(struct health *health) {
                       "are read, fitted and reported here as well"));
         return;
     }
-    char *model = cpu_says("model name"), *flags = cpu_says("flags");
+    char *model = pm_processor_says("model name"), *flags = pm_processor_says("flags");
     char *found =
         pm_sprintf("%s, %ld cores", model ? model : "x86-64", sysconf(_SC_NPROCESSORS_ONLN));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)

@@ -16,6 +16,7 @@
 #include "cmd/options.h"
 #include "core/parameters.h"
 #include "measure/command/command.h"
+#include "measure/timing/timing.h"
 
 extern char **environ;
 
@@ -50,34 +51,19 @@ static const struct {
 };
 static const char usual_machine[] = "sapphire-rapids";
 
-/* A line of /proc/cpuinfo, "NAME : VALUE", of the first core; VALUE has room for 63 characters. */
-static bool cpu_value(const char *name, char value[64]) {
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char line[512];
-    bool found = false;
-    while (file && !found && fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        size_t length = strlen(name);
-        found = colon && strncmp(line, name, length) == 0 &&
-                line + length + strspn(line + length, " \t") == colon;
-        if (found)
-            snprintf(value, 64, "%.*s", (int)strcspn(colon + 1, "\n") - 1, colon + 2);
-    }
-    if (file)
-        fclose(file);
-    return found;
-}
-
 static const char *nearest_machine(void) {
-    char vendor[64], family[64], model[64];
-    if (!cpu_value("vendor_id", vendor) || !cpu_value("cpu family", family) ||
-        !cpu_value("model", model))
-        return usual_machine;
-    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
+    char *vendor = pm_processor_says("vendor_id"), *family = pm_processor_says("cpu family"),
+         *model = pm_processor_says("model");
+    const char *nearest = NULL;
+    for (size_t i = 0; vendor && family && model && !nearest && i < sizeof cores / sizeof *cores;
+         i++)
         if (strcmp(cores[i].vendor, vendor) == 0 && cores[i].family == atoi(family) &&
             cores[i].model_low <= atoi(model) && atoi(model) <= cores[i].model_high)
-            return cores[i].machine;
-    return usual_machine;
+            nearest = cores[i].machine;
+    free(vendor);
+    free(family);
+    free(model);
+    return nearest ? nearest : usual_machine;
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
@@ -134,24 +120,24 @@ static struct step step_of(const char *command) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* "N=16,24" of one parameter, "A,B=16:1,24:2" of several: FROM to before END of the plan's runs. */
+static bool is_formula(const void *context, const char *name) {
+    (void)context;
+    (void)name;
+    return false;
+}
+
+/* FROM to before END of the plan's runs, as -P takes them. */
 static char *sizes_text(const json_t *runs, size_t from, size_t end) {
-    char *text = pm_strdup(""), *values = pm_strdup("");
+    struct pm_parameters *points = pm_alloc(end - from, sizeof *points);
     for (size_t i = from; i < end; i++) {
-        const char *name, *between = "";
-        json_t *value, *at = json_object_get(json_array_get(runs, i), "parameters");
-        pm_append(&values, "%s", i > from ? "," : "");
-        json_object_foreach(at, name, value) {
-            if (i == from)
-                pm_append(&text, "%s%s", between, name);
-            else
-                (void)name;
-            pm_append(&values, "%s%.15g", *between ? ":" : "", json_number_value(value));
-            between = ",";
+        const char *name;
+        json_t *value;
+        json_object_foreach(json_object_get(json_array_get(runs, i), "parameters"), name, value) {
+            pm_parameters_set(&points[i - from], name, json_number_value(value), NULL);
         }
     }
-    pm_append(&text, "=%s", values);
-    free(values);
+    char *text = pm_points_text(points, end - from, is_formula, NULL);
+    free(points);
     return text;
 }
 

@@ -195,25 +195,6 @@ static double median_ratio(const struct repetition *repetitions, size_t n) {
     return median;
 }
 
-/* As it names itself; NULL if it does not. */
-static char *processor_name(void) {
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    char *line = NULL, *name = NULL;
-    size_t room = 0;
-    while (file && !name && getline(&line, &room, file) > 0) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon)
-            continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        colon[strcspn(colon, "\n")] = '\0';
-        name = pm_strdup(colon);
-    }
-    free(line);
-    if (file)
-        fclose(file);
-    return name;
-}
-
 /* Instructions in the own code of scopes whose time no timer around them holds, as a share of all.
  */
 static double untimed_share(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -254,7 +235,7 @@ static struct pm_times *read_one(const struct timing *t, const struct repetition
     times->plain_seconds = repetition->plain_seconds;
     times->over_plain = median_ratio(repetition, 1);
     times->repetitions = 1;
-    times->machine = processor_name();
+    times->machine = pm_processor_says("model name");
     return times;
 }
 

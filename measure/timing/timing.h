@@ -49,4 +49,8 @@ struct pm_times *pm_measure_times(const struct pm_timing_request *request,
                                   const char *folder, struct pm_timing_lifts *lifts,
                                   struct pm_call_times **calls, struct pm_error *err);
 
+/* The value of NAME ("model name", "flags") in /proc/cpuinfo, of the first core; owned by the
+   caller.  NULL: it does not say (processor.c). */
+char *pm_processor_says(const char *name);
+
 #endif
