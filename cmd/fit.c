@@ -54,28 +54,28 @@ static void say_unmatched(struct pm_profile *const *profiles, size_t n_profiles)
     free(size);
 }
 
-/* Leaves the profiles of runs that were cut off out of PROFILES and says so; with them: only says
-   so.  How many of those that stay were cut off. */
+/* Leaves the profiles of runs that were truncated out of PROFILES and says so; with them: only says
+   so.  How many of those that stay were truncated. */
 static size_t choose_profiles(struct pm_profile **profiles, size_t *n_profiles, bool with_partial) {
-    size_t n = 0, n_cut_off = 0;
+    size_t n = 0, n_truncated = 0;
     for (size_t i = 0; i < *n_profiles; i++) {
-        if (!profiles[i]->cut_off) {
+        if (!profiles[i]->truncated) {
             profiles[n++] = profiles[i];
             continue;
         }
         char *size = pm_parameters_text(&profiles[i]->parameters);
         fprintf(stderr, "pmodel fit: %s%sthe run did not come to its end (it %s), and is %s\n",
-                size, *size ? ": " : "", profiles[i]->cut_off,
+                size, *size ? ": " : "", profiles[i]->truncated,
                 with_partial ? "taken all the same" : "left out (--with-partial takes it)");
         free(size);
-        n_cut_off++;
+        n_truncated++;
         if (with_partial)
             profiles[n++] = profiles[i];
         else
             pm_profile_free(profiles[i]);
     }
     *n_profiles = n;
-    return with_partial ? n_cut_off : 0;
+    return with_partial ? n_truncated : 0;
 }
 
 /* What was fitted: all runs, or what is selected of them. */
@@ -128,7 +128,7 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
     free(sizes);
     if (!fitted->profiles)
         return false;
-    size_t n_cut_off = choose_profiles(fitted->profiles, &fitted->n_profiles, with_partial);
+    size_t n_truncated = choose_profiles(fitted->profiles, &fitted->n_profiles, with_partial);
     const struct pm_profile *const *profiles = (const struct pm_profile *const *)fitted->profiles;
     with_formulas.formulas = &fitted->formulas;
     if (dump->pass && !pm_dumping_begin(dump, fitted->structure, stdout, err))
@@ -148,7 +148,7 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
     bool ok = fitted->models && pm_store_put_models(store, fitted->models, err) &&
               fit_messages(store, fitted->models, &with_formulas, err);
     if (ok)
-        fitted->models->n_cut_off = n_cut_off;
+        fitted->models->n_truncated = n_truncated;
     return ok;
 }
 
@@ -277,7 +277,7 @@ static const struct pm_option options[] = {
     PM_HEADING("which runs"),
     PM_OPTIONS_SELECTION(AT(selection)),
     PM_FLAG("with-partial", 0, AT(with_partial), "also runs that did not come to their end"),
-    PM_FLAG("drop-divergent", 0, AT(fit.drop_divergent),
+    PM_FLAG("drop-outliers", 0, AT(fit.drop_outliers),
             "without the sizes that do not go with the others"),
     PM_HEADING("models"),
     PM_READ("basis", 0, "[SCOPE=]FUNCTIONS", read_basis, 0,

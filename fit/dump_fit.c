@@ -89,10 +89,10 @@ void pm_dump_runs(const struct pm_dumping *dumping, const struct pm_profile *con
     for (size_t p = 0; statistics && p < statistics->n_parameters; p++)
         fprintf(dumping->out, "parameter %s: %s\n", statistics->parameters[p].name,
                 roles[statistics->parameters[p].role]);
-    for (size_t d = 0; statistics && d < statistics->n_divergent; d++) {
-        const struct pm_divergent_size *size = &statistics->divergent[d];
+    for (size_t d = 0; statistics && d < statistics->n_outliers; d++) {
+        const struct pm_outlier_size *size = &statistics->outliers[d];
         char *text = pm_parameters_text(&size->parameters);
-        fprintf(dumping->out, "divergent %s: %zu of %zu groups, by ", text, size->n_groups,
+        fprintf(dumping->out, "outlier %s: %zu of %zu groups, by ", text, size->n_groups,
                 size->of_groups);
         pm_dump_value(dumping, size->difference);
         fputc('\n', dumping->out);
@@ -302,10 +302,10 @@ void pm_dump_held_out(const struct pm_dumping *dumping, const struct pm_model_se
         }
         free(high);
     }
-    for (size_t i = 0; i < set->n_misfits; i++) {
+    for (size_t i = 0; i < set->n_residuals; i++) {
         fprintf(dumping->out, "misses in blocks of %" PRIu64 " bytes are off by ",
-                set->misfits[i].block_bytes);
-        pm_dump_value(dumping, set->misfits[i].error);
+                set->residuals[i].block_bytes);
+        pm_dump_value(dumping, set->residuals[i].error);
         fputs(" at the measured sizes\n", dumping->out);
     }
 }

@@ -78,7 +78,7 @@ void pm_fit_cold(const struct pm_fit_job *job, struct pm_fit_worker *worker, siz
 
 /* Distinct blocks of the whole program, where builds differ: which group touches a block first may
    then be another one in each build, so that the sum of the groups' models says little. */
-void pm_fit_wholes(const struct pm_fit_job *job, struct pm_fit_worker *worker);
+void pm_fit_program_totals(const struct pm_fit_job *job, struct pm_fit_worker *worker);
 
 /* Distinct blocks of the smallest block size at each size, as models in the design DESIGN. */
 void pm_fit_find_extent(const struct pm_fit_job *job, const struct pm_design *design,

@@ -83,7 +83,7 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
 #pragma omp single
         pm_fit_stride_offsets(job, &worker);
 #pragma omp single
-        pm_fit_wholes(job, &worker);
+        pm_fit_program_totals(job, &worker);
 #pragma omp single
         pm_fit_group_access_errors(job->structure, set->edges,
                                    job->profiles[job->n - 1]->edge_counts, errors);

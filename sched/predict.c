@@ -7,7 +7,7 @@
    out where a region has a share of the time that anybody looks at. */
 #include "sched/cores/cores.h"
 #include "sched/constants.h"
-#include "sched/joined/joined.h"
+#include "sched/interprocedural/interprocedural.h"
 #include "sched/schedule.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ struct mapping {
     struct pm_signature signature;        /* PM_TIME_SIGNATURE, and with it: */
     struct pm_patterns *patterns;         /* by scope; else NULL */
     double *executions;                   /* of the rows of costs, in all */
-    struct pm_joined joined;
+    struct pm_interprocedural interprocedural;
     double split_operations;
     bool pessimistic, simple, without_causes;
     const struct pm_dumping *dumping;
@@ -119,7 +119,8 @@ static void schedule_regions(struct mapping *m, const struct pm_scope_prediction
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
             schedule_region(m, s, scopes, all_cycles);
-    pm_join_regions(&m->frequencies, &m->target, scopes, m->schedules, &m->joined);
+    pm_schedule_interprocedural(&m->frequencies, &m->target, scopes, m->schedules,
+                                &m->interprocedural);
     pm_dump_regions(m->dumping, &m->frequencies, m->schedules);
 }
 
@@ -322,7 +323,8 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
         prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     }
     pm_dump_costs(m.dumping, prediction);
-    pm_add_joined_notes(&m.joined, &m.target, prediction->scopes[0].total.cycles, prediction);
+    pm_add_interprocedural_notes(&m.interprocedural, &m.target, prediction->scopes[0].total.cycles,
+                                 prediction);
     pm_add_notes(&m.frequencies, profile, misses, &m.target, m.split_operations, prediction);
     if (own_misses)
         pm_set_misses_free(own_misses, machine->n_levels);

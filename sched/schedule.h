@@ -133,17 +133,17 @@ void pm_add_memory_cycles(const struct pm_mapped *mapped, struct pm_scope_predic
 
 /* ---- doubts.c -------------------------------------------------------------------------------- */
 
-/* Counts the figures that PREDICTION comes from and that are not verified, and finds those that
+/* Counts the figures that PREDICTION comes from and that are unverified, and finds those that
    matter most. */
 void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction);
 
-/* Half an interval of a figure that is marked, relatively. */
-double pm_marked_half(const struct pm_machine *machine, const char *figure);
+/* Half an interval of an unverified figure, relatively. */
+double pm_unverified_half(const struct pm_machine *machine, const char *figure);
 
 /* ---- machine_interval.c ---------------------------------------------------------------------- */
 
 /* Does what FIGURE may change hang on a scope's own misses, so that it is not in
-   prediction->marked_change? */
+   prediction->unverified_change? */
 bool pm_figure_is_of_misses(const struct pm_machine *machine, const char *figure);
 
 /* Fills what figures of the machine may change of all scopes' own costs. */

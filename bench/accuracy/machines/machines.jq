@@ -2,9 +2,9 @@
 include "validation_words" {search: "../../lib"};
 
 # From `pmodel machines NAME --format json`: what the page says of it.  `llvm`: the summary, or null.
-def machine_row(llvm): {name, title, figures: (.figures | length), sourced: ([.figures[] | select(.source and (.marked | not))] | length),
-    unverified: ([.figures[] | select(.marked)] | length),
-    rows: (.costs | length), marked_rows: ([.costs[] | select(.marked != [])] | length), llvm: llvm};
+def machine_row(llvm): {name, title, figures: (.figures | length), sourced: ([.figures[] | select(.source and (.unverified | not))] | length),
+    unverified: ([.figures[] | select(.unverified)] | length),
+    rows: (.costs | length), unverified_rows: ([.costs[] | select(.unverified != [])] | length), llvm: llvm};
 
 def is_explained: .llvm | .agreeing_or_explained == .rows and .not_listed == [] and .gone == [];
 
@@ -16,20 +16,20 @@ def of(part; whole): "\(part) (\(if whole == 0 then 0 else part / whole end | pe
 def page: machines_figures as $figures
     | "# Machine files",
       "",
-      "Written by `make validate` (`bench/accuracy/machines/machines.sh`). Each figure of a machine file has a source, or is marked as not verified; `pmodel machines --check NAME`",
+      "Written by `make validate` (`bench/accuracy/machines/machines.sh`). Each figure of a machine file has a source, or is unverified; `pmodel machines --check NAME`",
       "lists those. *With a source*: named beside the figure, not only in a comment. *Rows*: what the operations of a class, or an instruction, cost; a row",
-      "that a file gives for several classes counts as several. *Marked*: rows with a figure that is not verified.",
+      "that a file gives for several classes counts as several. *Unverified rows*: rows with an unverified figure.",
       "",
-      table(["machine", "figures", "with a source", "not verified", "rows", "marked"];
-        [.[] | ["\(.name | code) \(.title)", "\(.figures)", of(.sourced; .figures), of(.unverified; .figures), "\(.rows)", of(.marked_rows; .rows)]]),
+      table(["machine", "figures", "with a source", "unverified", "rows", "unverified rows"];
+        [.[] | ["\(.name | code) \(.title)", "\(.figures)", of(.sourced; .figures), of(.unverified; .figures), "\(.rows)", of(.unverified_rows; .rows)]]),
       "",
       "## Rows beside llvm-mca 19",
       "",
       "`machines/checks/README.md` says how they are compared. *Agreeing*: latency and reciprocal throughput are within one cycle of llvm's, and no figure",
-      "of the row is marked; *with marked*: those included that are marked. *Or explained*: with those whose every difference is listed with a",
-      "reason in `machines/checks/NAME.differences`, and marked rows that do not differ, whose mark is the reason. The target is 90% agreeing, and all others explained. Machines that llvm does not know are not here.",
+      "of the row is unverified; *with unverified*: those included that are unverified. *Or explained*: with those whose every difference is listed with a",
+      "reason in `machines/checks/NAME.differences`, and unverified rows that do not differ, which is the reason. The target is 90% agreeing, and all others explained. Machines that llvm does not know are not here.",
       "",
-      table(["machine", "llvm's", "rows", "agreeing", "with marked", "agreeing or explained", ""];
+      table(["machine", "llvm's", "rows", "agreeing", "with unverified", "agreeing or explained", ""];
         [.[] | select(.llvm) | .name as $name | [(.name | code), (.llvm.cpu | code), "\(.llvm.rows)", of(.llvm.agreeing; .llvm.rows),
             of(.llvm.close; .llvm.rows), of(.llvm.agreeing_or_explained; .llvm.rows),
             ([$figures[] | select(.name == "machine_rows_agreeing_\($name)") | if .holds then "holds" else "does not hold" end][0]
