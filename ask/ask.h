@@ -110,7 +110,7 @@ struct pm_answer {
                                    not asked for */
     struct pm_times *times;     /* of a measured size; NULL: it was not timed */
     struct pm_bounds *bounds;   /* … nor bounded */
-    struct pm_waiting waiting;  /* loops of ranks that are left out, for they only wait */
+    struct pm_spin_loops spin;  /* loops of ranks that are left out, for they only wait */
     PM_ARRAY(struct pm_prediction *, predictions); /* one for each machine, in their order */
 };
 

@@ -101,7 +101,8 @@ struct pm_histogram_model {
        what a bin's model puts there or further away is known to be as far as the bound, no more. */
     double at_least;
     double store_share; /* stores / accesses over all runs */
-    double cold_share;  /* of the program's first touches in the largest run; of sets with wholes */
+    double cold_share;  /* of the program's first touches in the largest run; of sets with program
+                           totals */
     size_t n_bins;
     struct pm_bin_model *bins; /* in the set's arena; ascending distance at the largest size */
 };
@@ -121,8 +122,8 @@ void pm_bin_model_arena_free(struct pm_bin_model_arena *arena);
 
 enum { PM_MOST_HELD_OUT = 2 };
 
-/* First touches of the whole program, distinct blocks, whatever of it has models of its own. */
-struct pm_whole_model {
+/* First touches of the program total: distinct blocks, also of what has no model of its own. */
+struct pm_total_model {
     uint64_t block_bytes;
     struct pm_model cold;
 };
@@ -164,7 +165,7 @@ struct pm_stride_model {
 
 /* How far off the misses of the whole program are at the sizes that its models were made from: the
    mean of |log(by the models / measured)| over caches and sizes. */
-struct pm_misfit {
+struct pm_program_residual {
     uint64_t block_bytes;
     double error;
 };
@@ -175,8 +176,8 @@ struct pm_model_set {
     struct pm_parameters low, high; /* smallest and largest measured value of each parameter */
     size_t n_runs;
     struct pm_parameters *runs; /* parameters of each run, in the order of the fit; owned */
-    size_t n_runs_dropped;      /* divergent ones that were left out of the fit */
-    size_t n_cut_off; /* runs that did not come to their end; not stored with the models */
+    size_t n_runs_dropped;      /* outlier sizes that were left out of the fit */
+    size_t n_truncated; /* runs that did not come to their end; not stored with the models */
     size_t n_edges;
     struct pm_model *edges; /* one for each edge of the structure */
     size_t n_histograms;
@@ -190,15 +191,16 @@ struct pm_model_set {
     /* What of the measured runs has no models: shares of the run where they are largest (0: all
        has; NAN: not known). */
     double accesses_left_out, first_touches_left_out;
-    size_t n_wholes;
-    struct pm_whole_model *wholes; /* one for each block size, where builds differ; owned */
+    size_t n_totals;
+    struct pm_total_model *totals; /* one for each block size, where builds differ; owned */
     size_t n_strides;
     struct pm_stride_model *strides; /* ascending by reference; owned; not of sets held out */
     /* Of stores by dirty distance (core/write_backs/write_backs.h): histograms only; NULL: not all
        runs have them.  Owned. */
     struct pm_model_set *dirty;
-    size_t n_misfits;
-    struct pm_misfit *misfits; /* one for each block size, where sizes were held out; owned */
+    size_t n_residuals;
+    struct pm_program_residual
+        *residuals; /* one for each block size, where sizes were held out; owned */
 };
 
 void pm_model_set_free(struct pm_model_set *set);

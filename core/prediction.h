@@ -126,14 +126,14 @@ struct pm_scope_prediction {
     uint8_t bound_unit, bound_level;
 };
 
-/* A loop that goes round only until another thread has written something. */
-struct pm_waiting_loop {
+/* A spin loop: it goes round only until another thread has written something. */
+struct pm_spin_loop {
     uint32_t scope;
     double rounds; /* that were left out, of all threads */
 };
 
-struct pm_waiting {
-    PM_ARRAY(struct pm_waiting_loop, loops);
+struct pm_spin_loops {
+    PM_ARRAY(struct pm_spin_loop, loops);
 };
 
 /* What several threads do at the same time, up to where they wait for each other. */
@@ -150,11 +150,11 @@ struct pm_cores {
     double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
     double thread_seconds; /* of all threads, one after the other */
     PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */
-    struct pm_waiting waiting;
+    struct pm_spin_loops spin;
 };
 void pm_cores_free(struct pm_cores *cores); /* NULL is allowed */
 
-/* A figure of the machine file that is not verified and that a prediction comes from. */
+/* A figure of the machine file that is unverified and that a prediction comes from. */
 struct pm_doubtful_figure {
     char *name, *value; /* "L3.miss_penalty", "216 cycles" */
     bool is_word;       /* of which there is no more or less: it decides about a tenth of this: */
@@ -190,14 +190,15 @@ struct pm_prediction {
     bool is_signature; /* misses cost what the machine's curves say; */
     bool is_synthesised; /* … which were made from its description */
     double level;        /* probability with which a figure lies in its interval; 0: it has none */
-    struct pm_cores *cores; /* the time is that on several cores; NULL: of one thread.  Owned */
-    size_t n_not_verified;  /* figures that were used and are marked */
-    double marked_change;   /* relative, of the time, by all that are: half an interval */
-    size_t n_doubts;        /* those of them that matter most, most first */
+    struct pm_cores *cores;   /* the time is that on several cores; NULL: of one thread.  Owned */
+    size_t n_unverified;      /* unverified figures that were used */
+    double unverified_change; /* relative, of the time, by all that are: half an interval */
+    size_t n_doubts;          /* those of them that matter most, most first */
     struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
-    size_t n_weighty_notes; /* the first ones: of these a figure hangs by more than a hundredth */
+    size_t
+        n_significant_notes; /* the first ones: of these a figure hangs by more than a hundredth */
 };
 
 /* Makes `total` of all scopes of STRUCTURE from `self`. */

@@ -224,8 +224,8 @@ enum { PM_RAW_SUBSAMPLES = 8, PM_RAW_SAMPLE_SIZES = 40 };
 enum pm_raw_flags {
     PM_RAW_FORKED = 1,      /* a child of fork: counts start at the fork */
     PM_RAW_BEFORE_EXEC = 2, /* written because the process was about to exec */
-    PM_RAW_CUT_OFF = 4,     /* a signal ended the process; its number stands PM_RAW_SIGNAL_SHIFT
-                               bits further up */
+    PM_RAW_TRUNCATED = 4,   /* a signal ended the process; its number stands PM_RAW_SIGNAL_SHIFT
+                             bits further up */
     PM_RAW_CHECKPOINT = 8,  /* written while the process ran on; its end is not known */
     PM_RAW_SIGNAL_SHIFT = 8,
 };

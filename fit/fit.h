@@ -9,13 +9,14 @@
 
 #include "core/model.h"
 #include "core/base/base.h"
+#include "core/dumps/dumps.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
 #include "fit/heuristics.h"
 
 enum {
     PM_FIT_MAX_LEFT_OUT = 8,
-    PM_FIT_MAX_DIVERGENT = 16,
+    PM_FIT_MAX_OUTLIERS = 16,
     PM_FIT_MAX_NOTES = 8,
     PM_FIT_NOTE_SIZE = 320
 };
@@ -41,7 +42,7 @@ struct pm_fit_options {
     const struct pm_fit_basis *bases;
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
     enum pm_fit_partition partition;
-    bool drop_divergent;  /* sizes that do not go with the others are not fitted */
+    bool drop_outliers;   /* sizes that do not go with the others are not fitted */
     bool without_strides; /* no models of these */
     /* Parameters that were given as formulas, which models are not functions of where others do;
        NULL: none.  Borrowed. */
@@ -50,7 +51,11 @@ struct pm_fit_options {
        those that are found (prepare/choose_parameters.c).  Borrowed. */
     size_t n_parameters;
     const char *const *parameters;
+    /* Whose passes print what they made, one after the other: then it is one thread; NULL:
+       nobody's. Borrowed. */
+    const struct pm_dumping *dumping;
 };
+extern const struct pm_dump_pass pm_fit_passes[];
 
 /* What became of a parameter that differs from run to run. */
 enum pm_parameter_role {
@@ -72,11 +77,11 @@ struct pm_fit_parameter {
 };
 
 /* A size at which many groups at once are not what the other sizes say: data that are aligned
-   otherwise, another path through the program.  See divergent.c. */
-struct pm_divergent_size {
+   otherwise, another path through the program.  See outlier_sizes.c. */
+struct pm_outlier_size {
     struct pm_parameters parameters;
     uint64_t block_bytes;       /* where it shows most */
-    size_t n_groups, of_groups; /* groups that diverge, of those that could be judged */
+    size_t n_groups, of_groups; /* groups that confirm it, of those that could be judged */
     double share;               /* of the touches of blocks by the latter */
     double difference; /* of the former: median of |measured / predicted by the others − 1| */
 };
@@ -93,9 +98,9 @@ struct pm_fit_statistics {
     char notes[PM_FIT_MAX_NOTES][PM_FIT_NOTE_SIZE]; /* what else to know; one sentence each */
     size_t n_parameters;                            /* that vary, in the order of their names */
     struct pm_fit_parameter parameters[PM_MAX_PARAMETERS];
-    size_t n_divergent; /* ascending in the size; found with models of one parameter only */
-    struct pm_divergent_size divergent[PM_FIT_MAX_DIVERGENT];
-    bool divergent_dropped; /* the models were made without them */
+    size_t n_outliers; /* ascending in the size; found with models of one parameter only */
+    struct pm_outlier_size outliers[PM_FIT_MAX_OUTLIERS];
+    bool outliers_dropped; /* the models were made without them */
     double seconds;
 };
 

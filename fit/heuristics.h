@@ -126,13 +126,16 @@
     X(drift, 0.75,                                                                                 \
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
-    X(disagreement, 1.5,                                                                           \
+    X(disagreement, 0.3,                                                                           \
       "Half an interval of a program's misses, of what the sets without the largest sizes "        \
-      "say otherwise: with 1 a kernel in blocks is off by 58% outside")                            \
-    X(misfit, 1.25,                                                                                \
+      "say otherwise: calibrated on 110 programs and sets of sizes (docs/log-fitting.md)")         \
+    X(residual, 1.25,                                                                              \
       "Half an interval, of what the models are wrong by at the measured sizes, on average")       \
     X(placement, 0.005,                                                                            \
       "Logarithm: where data lie moves misses by as much, even where all models agree")            \
+    X(structural, 0.24,                                                                            \
+      "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
+    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \
@@ -173,7 +176,7 @@
 
 /* X (STEP, name, what it does) */
 #define PM_FIT_STEPS(X)                                                                            \
-    X(DIVERGENT_SIZES, divergent_sizes, "finds sizes that do not go with the others")              \
+    X(OUTLIER_SIZES, outlier_sizes, "finds sizes that do not go with the others")                  \
     X(SMALLEST_SIZE, smallest_size,                                                                \
       "a smallest size of another kind is left out, and undoes no gap")                            \
     X(ONSET, onset, "counts that set in late are functions of the sizes from there on")            \
@@ -201,7 +204,7 @@
     X(BEYOND, beyond, "what grew is nowhere further out less than at the largest size")            \
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
-    X(MISFIT, misfit, "intervals are as wide as the models are wrong where it was measured")       \
+    X(RESIDUAL, residual, "intervals are as wide as the models are wrong where it was measured")   \
     X(MEASURED_PARAMETER, measured_parameter,                                                      \
       "of parameters that would do, what was measured decides")
 

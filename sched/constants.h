@@ -31,10 +31,10 @@
     X(first_touch_seconds, 1.2e-6,                                                                 \
       "Of first touches, where the machine file does not say it: what pages of 4 KiB take in a "   \
       "guest of today (1.0 to 1.4 us), and 0.1 to 0.5 us without one")                             \
-    X(marked_core, 0.2,                                                                            \
+    X(unverified_core, 0.2,                                                                        \
       "Half an interval of an unverified figure of the core, relatively: four of five of "         \
       "sapphire-rapids.conf are within it of what was probed of the next generation")              \
-    X(marked_memory, 0.66, "The same of figures of levels and memory")                             \
+    X(unverified_memory, 0.66, "The same of figures of levels and memory")                         \
     /* ---- branches and misses ---- */                                                            \
     X(most_remembered_trips, 33,                                                                   \
       "A loop of constant trip count around three plain instructions: of 33 iterations the exit "  \
@@ -58,9 +58,11 @@
       "Changes by the machine's figures that are less than this of a scope's cycles are not "      \
       "simulated: each miss more or less then takes what one does in the estimate,")               \
     X(simulated_share, 5e-3, "nor are those in scopes with less of the whole")                     \
-    X(joined_share, 1e-3, "Of all schedules' cycles: roots of joined paths with less are left")    \
-    X(joined_operations, 2e-4, "and so with less of all operations, before a trace is made")       \
-    X(joined_uncovered, 0.02, "Of a root's executions that outer roots do not cover")
+    X(interprocedural_share, 1e-3,                                                                 \
+      "Of all schedules' cycles: roots of interprocedural traces with less are left")              \
+    X(interprocedural_operations, 2e-4,                                                            \
+      "and so with less of all operations, before a trace is made")                                \
+    X(interprocedural_uncovered, 0.02, "Of a root's executions that outer roots do not cover")
 
 struct pm_sched_constants {
 #define PM_SCHED_FIELD(name, value, why) double name;

@@ -1,4 +1,4 @@
-/* Which figures of the machine file that are not verified a prediction comes from, and how much of
+/* Which figures of the machine file that are unverified a prediction comes from, and how much of
    the predicted time hangs on each.
 
        elasticity = (Δ time / time) / (Δ figure / figure)
@@ -198,15 +198,15 @@ static double change_by(const struct doubting *d, const char *figure) {
     return change;
 }
 
-double pm_marked_half(const struct pm_machine *machine, const char *figure) {
+double pm_unverified_half(const struct pm_machine *machine, const char *figure) {
     size_t length = strcspn(figure, ".");
     if (strncmp(figure, "memory", strlen("memory")) == 0)
-        return pm_sched_constants.marked_memory;
+        return pm_sched_constants.unverified_memory;
     for (size_t l = 0; l < machine->n_levels; l++)
         if (strncmp(figure, machine->levels[l].name, length) == 0 &&
             machine->levels[l].name[length] == '\0')
-            return pm_sched_constants.marked_memory;
-    return pm_sched_constants.marked_core;
+            return pm_sched_constants.unverified_memory;
+    return pm_sched_constants.unverified_core;
 }
 
 /* ---- those that matter most ------------------------------------------------------------------ */
@@ -237,7 +237,7 @@ static void keep(struct pm_prediction *prediction, const struct pm_figure *figur
 }
 
 void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction) {
-    if (!mapped->target->machine->n_not_verified)
+    if (!mapped->target->machine->n_unverified)
         return;
     struct doubting d = {.mapped = mapped, .prediction = prediction};
     double cycles = prediction->scopes[0].total.cycles;
@@ -246,17 +246,19 @@ void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *predic
     struct pm_figures figures = pm_machine_figures(mapped->target->machine);
     for (size_t i = 0; i < figures.n_figures; i++) {
         const struct pm_figure *figure = &figures.figures[i];
-        double change = figure->marked ? change_by(&d, figure->name) : NAN;
+        double change = figure->unverified ? change_by(&d, figure->name) : NAN;
         if (isnan(change))
             continue;
-        prediction->n_not_verified++;
+        prediction->n_unverified++;
         if (!(cycles > 0))
             continue;
         double relative = change / cycles;
-        double half =
-            isnan(figure->number) ? step : pm_marked_half(mapped->target->machine, figure->name);
+        double half = isnan(figure->number)
+                          ? step
+                          : pm_unverified_half(mapped->target->machine, figure->name);
         if (!pm_figure_is_of_misses(mapped->target->machine, figure->name))
-            prediction->marked_change = hypot(prediction->marked_change, relative / step * half);
+            prediction->unverified_change =
+                hypot(prediction->unverified_change, relative / step * half);
         keep(prediction, figure, relative / step);
     }
     pm_figures_free(&figures);

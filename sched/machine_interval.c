@@ -3,7 +3,7 @@
 
        below = √Σ below(f)²,  above = √Σ above(f)²
 
-   Figure f of value v lies between l and h, as it was measured; where it is marked as not verified,
+   Figure f of value v lies between l and h, as it was measured; where it is unverified,
    between v / (1 + m) and v · (1 + m) (doubts.c).
 
        size of a level     T − T(size that misses less),  T(size that misses more) − T
@@ -11,7 +11,7 @@
        mispredictions,
        first touches
        bandwidth           T · (1 − v / h), as far as it is what binds,  T · (h / v − 1)
-       all others          T · (1 − 1 / (1 + e)),  T · e       e: by elasticities of marked ones
+       all others          T · (1 − 1 / (1 + e)),  T · e       e: by elasticities of unverified ones
 
    T(size) is by the model of time that the estimate is made by, with as many misses more or less as
    fully associative caches of the sizes l, v and h have.  So what fits in all of them hangs on
@@ -42,9 +42,9 @@ struct range {
     double low, high;
 };
 
-static const struct pm_figure *marked_figure(const struct spreading *s, const char *name) {
+static const struct pm_figure *unverified_figure(const struct spreading *s, const char *name) {
     for (size_t i = 0; i < s->figures.n_figures; i++)
-        if (s->figures.figures[i].marked && strcmp(s->figures.figures[i].name, name) == 0)
+        if (s->figures.figures[i].unverified && strcmp(s->figures.figures[i].name, name) == 0)
             return &s->figures.figures[i];
     return NULL;
 }
@@ -56,9 +56,9 @@ static struct range range_of_name(const struct spreading *s, const char *name) {
             return (struct range){fmin(1, interval->low / interval->number),
                                   fmax(1, interval->high / interval->number)};
     }
-    if (!marked_figure(s, name) || !pm_figure_is_of_misses(s->machine, name))
+    if (!unverified_figure(s, name) || !pm_figure_is_of_misses(s->machine, name))
         return (struct range){1, 1};
-    double factor = 1 + pm_marked_half(s->machine, name);
+    double factor = 1 + pm_unverified_half(s->machine, name);
     return (struct range){1 / factor, factor};
 }
 
@@ -206,8 +206,9 @@ void pm_add_machine_spreads(const struct pm_mapped *mapped, struct pm_prediction
                           .figures = pm_machine_figures(machine)};
     const struct range mispredict = range_of(&s, NULL, "mispredict_penalty"),
                        page_fault = range_of(&s, NULL, "page_fault");
-    const char *bandwidth_name =
-        marked_figure(&s, "memory_bandwidth_gbs") ? "memory_bandwidth_gbs" : "memory.bandwidth_gbs";
+    const char *bandwidth_name = unverified_figure(&s, "memory_bandwidth_gbs")
+                                     ? "memory_bandwidth_gbs"
+                                     : "memory.bandwidth_gbs";
     const struct range bandwidth = range_of_name(&s, bandwidth_name);
     struct range penalties[PM_MAX_LEVELS];
     for (size_t l = 0; l < machine->n_levels; l++) {
@@ -221,7 +222,7 @@ void pm_add_machine_spreads(const struct pm_mapped *mapped, struct pm_prediction
         join_cycles(&self->spread, mispredict, self->causes[PM_CAUSE_MISPREDICTIONS]);
         join_cycles(&self->spread, page_fault, self->causes[PM_CAUSE_FIRST_TOUCHES]);
         add_bandwidth(bandwidth, self);
-        join_cycles(&self->spread, (struct range){1 / (1 + prediction->marked_change), 1},
+        join_cycles(&self->spread, (struct range){1 / (1 + prediction->unverified_change), 1},
                     self->cycles);
     }
     pm_figures_free(&s.figures);

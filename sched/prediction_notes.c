@@ -10,18 +10,19 @@
 
 #include "fit/sets/sets.h"
 
-static const double weighty_share = 0.01; /* from this share of a figure on it is seen at once */
+static const double significant_share =
+    0.01; /* from this share of a figure on it is seen at once */
 
-/* Among the weighty ones in the order in which they are added, or behind all. */
-static void add_note(struct pm_prediction *prediction, bool is_weighty, char *text) {
+/* Among the significant ones in the order in which they are added, or behind all. */
+static void add_note(struct pm_prediction *prediction, bool is_significant, char *text) {
     prediction->notes =
         pm_realloc(prediction->notes, prediction->n_notes + 1, sizeof *prediction->notes);
-    size_t at = is_weighty ? prediction->n_weighty_notes : prediction->n_notes;
+    size_t at = is_significant ? prediction->n_significant_notes : prediction->n_notes;
     memmove(prediction->notes + at + 1, prediction->notes + at,
             (prediction->n_notes - at) * sizeof *prediction->notes);
     prediction->notes[at] = text;
     prediction->n_notes++;
-    prediction->n_weighty_notes += is_weighty;
+    prediction->n_significant_notes += is_significant;
 }
 
 void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...) {
@@ -35,7 +36,7 @@ void pm_prediction_note_of(struct pm_prediction *prediction, double share, const
                            ...) {
     va_list arguments;
     va_start(arguments, format);
-    add_note(prediction, !(fabs(share) < weighty_share), pm_vsprintf(format, arguments));
+    add_note(prediction, !(fabs(share) < significant_share), pm_vsprintf(format, arguments));
     va_end(arguments);
 }
 
@@ -277,11 +278,11 @@ static void note_interpolated(struct pm_prediction *prediction) {
                               levels);
 }
 
-/* How many of the figures that were used are not verified, and which matter most. */
+/* How many of the figures that were used are unverified, and which matter most. */
 static void note_doubts(const struct pm_machine *machine, struct pm_prediction *prediction) {
     char most[256] = "";
     double most_share = 0; /* of the time, by a tenth of a figure */
-    if (!prediction->n_not_verified)
+    if (!prediction->n_unverified)
         return;
     for (size_t i = 0; i < prediction->n_doubts; i++) {
         const struct pm_doubtful_figure *doubt = &prediction->doubts[i];
@@ -294,13 +295,13 @@ static void note_doubts(const struct pm_machine *machine, struct pm_prediction *
             append(most, sizeof most, "%s = %s (10%% more: %+.2g%% time)", doubt->name,
                    doubt->value, percents);
     }
-    bool is_one = prediction->n_not_verified == 1;
-    pm_prediction_note_of(
-        prediction, most_share,
-        "%zu figure%s of machine file %s that the times come from %s not verified; "
-        "%s%s.",
-        prediction->n_not_verified, is_one ? "" : "s", machine->name, is_one ? "is" : "are",
-        *most ? "most hangs on " : "little hangs on any of them", most);
+    bool is_one = prediction->n_unverified == 1;
+    pm_prediction_note_of(prediction, most_share,
+                          "%zu figure%s of machine file %s that the times come from %s unverified; "
+                          "%s%s.",
+                          prediction->n_unverified, is_one ? "" : "s", machine->name,
+                          is_one ? "is" : "are",
+                          *most ? "most hangs on " : "little hangs on any of them", most);
 }
 
 static void note_machine(const struct pm_machine *machine, double split_operations,

@@ -89,51 +89,62 @@ validate_program() {
     say "$name: done"
 }
 
-names=$(program_names)
-rm -f "$folder"/*.json
-started=$SECONDS
-running=0
-for name in $names; do
-    if [ "$running" -ge "${JOBS:-$(nproc)}" ]; then
-        wait -n || true
-        running=$((running - 1))
-    fi
-    validate_program "$name" &
-    running=$((running + 1))
+# Parts with a folder write pages of their own; the others are in validation.md.
+all_parts=(programs irregular builds counts/{lifting,associativity,misses,policies} machines/{machines,loops_alone,probe}
+    time/bound counts/profile time/time machines/schedule parallel/{parallel,replay} time/peaks)
+read -ra parts <<<"${PARTS-${all_parts[*]}}"
+[ -z "${ONLY-}" ] || parts=(programs) # ONLY names programs, and the others are about more
+for part in "${parts[@]}"; do
+    [[ " ${all_parts[*]} " == *" $part "* ]] || die "PARTS: there is no part $part, only ${all_parts[*]}"
 done
-wait
+
+validate_programs() {
+    local name running=0
+    for name in $names; do
+        rm -f "$folder/$name.json"
+        if [ "$running" -ge "${JOBS:-$(nproc)}" ]; then
+            wait -n || true
+            running=$((running - 1))
+        fi
+        validate_program "$name" &
+        running=$((running + 1))
+    done
+    wait
+}
+
+names=$(program_names)
+started=$SECONDS
+for part in "${parts[@]}"; do
+    began=$SECONDS
+    case $part in
+        programs) validate_programs ;;
+        *) bash "$here/$part.sh" ;;
+    esac
+    echo "$((SECONDS - began)) $part" >>"$folder/seconds"
+done
+
+# What a part left, if it has ever run; with ONLY nothing, as the other parts are not of these programs.
+left_by() { if [ -z "${ONLY-}" ] && [ -s "$1" ]; then cat "$1"; else echo '[]'; fi; }
 results=()
 for name in $names; do
     [ -s "$folder/$name.json" ] || die "$name could not be validated (the messages above say why)"
     results+=("$folder/$name.json")
 done
+left_by "$folder/irregular.json" >"$folder/irregular.shown"
+left_by "$folder/builds.json" >"$folder/builds.shown"
 jq -s -L "$here" 'include "validation"; figures' "${results[@]}" >"$folder/figures.json"
-# Random accesses; ONLY names programs, and this is one more.
-echo '[]' >"$folder/irregular.json"
-[ -n "${ONLY-}" ] || bash "$here/irregular.sh"
-jq -L "$here" 'include "irregular"; irregular_figures' "$folder/irregular.json" >"$folder/irregular_figures.json"
-jq -r -L "$here" 'include "irregular"; irregular_section' "$folder/irregular.json" >"$folder/irregular.md"
-# The other parts; ONLY names programs, and these are about more.
-echo '[]' >"$folder/lifting_figures.json"
-echo '[]' >"$folder/builds.json"
-judged=(misses policies machines loops_alone probe bound profile time schedule parallel replay peaks)
-for name in "${judged[@]}"; do echo '[]' >"$BUILD/${name}_figures.json"; done
-echo "$((SECONDS - started)) validate" >"$folder/seconds"
-if [ -z "${ONLY-}" ]; then
-    for part in counts/{lifting,associativity,misses,policies} machines/{machines,loops_alone,probe} time/bound counts/profile \
-        time/time machines/schedule parallel/{parallel,replay} time/peaks builds; do
-        began=$SECONDS
-        bash "$here/$part.sh"
-        echo "$((SECONDS - began)) $part" >>"$folder/seconds"
-    done
-fi
-jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.json" >"$folder/builds_figures.json"
-judged=("${judged[@]/#/$BUILD/}")
-jq -s add "$folder"/{figures,irregular_figures,builds_figures,lifting_figures}.json "${judged[@]/%/_figures.json}" >"$BUILD/validation.json"
+jq -L "$here" 'include "irregular"; irregular_figures' "$folder/irregular.shown" >"$folder/irregular_figures.json"
+jq -r -L "$here" 'include "irregular"; irregular_section' "$folder/irregular.shown" >"$folder/irregular.md"
+jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.shown" >"$folder/builds_figures.json"
+cat "$folder"/{figures,irregular_figures,builds_figures}.json >"$folder/all_figures"
+for file in "$folder/lifting" "$BUILD"/{misses,policies,machines,loops_alone,probe,bound,profile,time,schedule,parallel,replay,peaks}; do
+    left_by "${file}_figures.json"
+done >>"$folder/all_figures"
+jq -s add "$folder/all_figures" >"$BUILD/validation.json"
 page=$(page_of validation)
 jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$folder/figures.json" \
     --rawfile irregular "$folder/irregular.md" \
-    --slurpfile builds "$folder/builds.json" --slurpfile builds_figures "$folder/builds_figures.json" \
+    --slurpfile builds "$folder/builds.shown" --slurpfile builds_figures "$folder/builds_figures.json" \
     --slurpfile irregular_figures "$folder/irregular_figures.json" \
     'include "validation"; page($cpu; $figures[0] + $irregular_figures[0] + $builds_figures[0]; $irregular; $builds[0])' "${results[@]}" | wrap >"$page"
 say "$((SECONDS - started)) s; figures in $BUILD/validation.json, tables in $page"

@@ -268,10 +268,10 @@ static bool choose_runs(const struct job *job, struct pm_parameters *runs, size_
 }
 
 /* Of a run that did not come to its end. */
-static bool say_cut_off(const struct job *job, const struct pm_parameters *run,
-                        struct pm_error *err) {
+static bool say_truncated(const struct job *job, const struct pm_parameters *run,
+                          struct pm_error *err) {
     char *how, *size;
-    if (!pm_store_cut_off(job->store, run, &how, err))
+    if (!pm_store_truncation(job->store, run, &how, err))
         return false;
     if (how) {
         size = pm_parameters_text(run);
@@ -361,7 +361,7 @@ static bool export_to(FILE *out, const struct pm_export_request *request, struct
     bool ok = job.chosen && pm_store_runs(job.store, &runs, &n_runs, err) &&
               choose_runs(&job, runs, &n_runs, err);
     for (size_t i = 0; ok && i < n_runs; i++)
-        ok = say_cut_off(&job, &runs[i], err);
+        ok = say_truncated(&job, &runs[i], err);
     ok = ok && export_runs(&job, out, runs, n_runs, err);
     free(runs);
     free(job.chosen);

@@ -50,7 +50,7 @@ static int decide(struct pm_query_request *request) {
     if (request->range_of && !solves)
         return pm_usage_error("query", "--range is for queries whose answer is a size: --hit-ratio "
                                        "with --cache or -m, and --fits");
-    if (request->has_level && request->level == PM_QUERY_WHOLE && request->n_scopes)
+    if (request->has_level && request->level == PM_QUERY_PROGRAM && request->n_scopes)
         return pm_usage_error("query", "--scope and --level program exclude each other");
     return 0;
 }

@@ -10,7 +10,7 @@
 #include "sched/signature/signature.h"
 
 /* Notes that a hundredth of the computation hangs by. */
-#define WEIGHTY 0.01
+#define SIGNIFICANT 0.01
 
 struct sources {
     struct pm_replaying *replaying;
@@ -197,7 +197,7 @@ static void add_notes(struct pm_replaying *r, const struct sources *s) {
         add_note(r,
                  pm_strdup("No intervals were measured: what a rank computes is shared out evenly "
                            "between its events."));
-    else if (s->came.evenly > WEIGHTY * whole)
+    else if (s->came.evenly > SIGNIFICANT * whole)
         add_note(r, pm_sprintf("%.0f%% of the computation is in no interval and shared out evenly "
                                "between events.",
                                100 * s->came.evenly / whole));

@@ -23,22 +23,24 @@ static int take_units(cfg_t *section, int line, struct pm_cost *row) {
         return 0;
     row->alternatives = pm_alloc(1, sizeof *row->alternatives);
     row->n_alternatives = 1;
-    row->alternatives[0] = (struct pm_alternative){.n_reservations = 1, .reservations = {any}};
+    row->alternatives[0] =
+        (struct pm_reservation_table){.n_reservations = 1, .reservations = {any}};
     return 0;
 }
 
-static int take_templates(cfg_t *section, int line, struct pm_cost *row) {
+static int take_tables(cfg_t *section, int line, struct pm_cost *row) {
     unsigned n = cfg_size(section, "uses");
     if (cfg_size(section, "repeat"))
         return pm_machine_refuse(
             line, "`repeat` goes with `units`; in `uses` cycles stand behind a colon: \"p0:4\"");
-    row->has_templates = true;
+    row->has_tables = true;
     row->alternatives = pm_alloc(n, sizeof *row->alternatives);
     row->n_alternatives = n;
     for (unsigned i = 0; i < n; i++) {
         struct pm_error why = {0};
-        if (!pm_template_parse(pm_machine_reading->machine, cfg_getnstr(section, "uses", i),
-                               &row->alternatives[i], &why))
+        if (!pm_reservation_table_parse(pm_machine_reading->machine,
+                                        cfg_getnstr(section, "uses", i), &row->alternatives[i],
+                                        &why))
             return pm_machine_refuse(line, "%s", why.text);
     }
     return 0;
@@ -135,7 +137,7 @@ static int fill_row(cfg_t *section, int line, struct pm_cost *row) {
     if (n_kinds != 1)
         return pm_machine_refuse(line, "the `cost` section needs either `units = {…}`, "
                                        "`uses = {…}` or `free = true`");
-    if (cfg_size(section, "uses") ? take_templates(section, line, row)
+    if (cfg_size(section, "uses") ? take_tables(section, line, row)
                                   : take_units(section, line, row))
         return -1;
     return row->domain ? take_domain(line, row->domain) : 0;

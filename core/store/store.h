@@ -64,7 +64,7 @@ struct pm_run_facts {
     char *settings; /* what must be equal for a run not to be repeated: command, environment, inputs
                      */
     char *notes;    /* sentences, one a line; NULL none */
-    char *cut_off;  /* how it ended before its end; NULL: it did not */
+    char *truncated;        /* how it ended before its end; NULL: it did not */
     const uint64_t *merged; /* block sizes of which distances below 16 are one bin; borrowed, not
                                read back (pm_store_block_sizes) */
     size_t n_merged;
@@ -107,8 +107,8 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
                                     struct pm_error *err);
 /* *HOW: how the run with exactly PARAMETERS ended before its end, owned by the caller; NULL if it
    did not, or is not there. */
-bool pm_store_cut_off(struct pm_store *store, const struct pm_parameters *parameters, char **how,
-                      struct pm_error *err);
+bool pm_store_truncation(struct pm_store *store, const struct pm_parameters *parameters, char **how,
+                         struct pm_error *err);
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
                         struct pm_run_facts *facts, struct pm_error *err);
 /* Bytes that the run with exactly PARAMETERS takes in the store, but for what SQLite adds. */
@@ -307,7 +307,7 @@ bool pm_store_merge(const char *to, char *const *from, size_t n_from,
 bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err);
 /* NULL without error text if fit has not run; with one where runs were added after it.  How many of
-   their runs were cut off is counted in them. */
+   their runs were truncated is counted in them. */
 struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err);
 
 /* Models of messages of what is selected; those that are there already are replaced. */

@@ -2,18 +2,20 @@
 
    Errors of the models of one program fail together: what its arrays outgrow, all of them outgrow.
    So the misses M(C) of a fully associative cache of C blocks have one interval for the program,
-   from the sets that were made without the largest sizes (held_out.c) and from the misfit r of all
-   at the measured sizes (misfit.c):
+   from the sets that were made without the largest sizes (held_out.c) and from the residual r of
+   all at the measured sizes (residuals.c):
 
        e(C) = max_k |ln M_k(C) / M(C)|          M_k: misses by the set without the k largest sizes
        E(C) = max e(C′),  C / 2 ≤ C′ ≤ 2 C      where misses fall steeply, the place is uncertain
-       w(C) = q · √((DISAGREEMENT · E(C))² + (MISFIT · r)² + PLACEMENT²)
+       w(C) = q · √((DISAGREEMENT · e(C))² + (RESIDUAL · r)² + PLACEMENT²)
+              or, where E(C) exceeds STRUCTURAL, q · STRUCTURAL_FACTOR · E(C)
 
    at the target itself, the names in capitals being those of heuristics.h, with q = t(level, k) /
    t(80%, 2) of Student's quantiles for k sets.  The true misses then lie within M(C) · e^±w(C).
-   So what the set of all is off at the target is taken for a multiple of what sets that lack the
-   largest sizes are off from it.  With too few sizes to hold one out nothing is known of the
-   growth: E is that of a power of the size more or less.
+   Below STRUCTURAL the sets have the same functions with other coefficients, and err alike; above
+   it they disagree about what grows how, and how far two of them are apart bounds the third little.
+   With too few sizes to hold one out nothing is known of the growth: w is that of a power of the
+   size more or less.
 
    As a profile: accesses move.  Distances are cut into cells, a quarter of an octave each; a cell
    that is to have fewer accesses gives the rest of them, of all groups alike, to the cells that are
@@ -55,13 +57,22 @@ static void find_disagreement(struct pm_profile *const *others, size_t n_others,
 
 /* What is uncertain where the sets agree. */
 static double noise_of(const struct pm_model_set *set, uint64_t block_bytes) {
-    double misfit = 0;
-    for (size_t i = 0; i < set->n_misfits; i++)
-        if (set->misfits[i].block_bytes == block_bytes)
-            misfit = set->misfits[i].error;
-    return pm_fit_without(PM_STEP_MISFIT)
+    double residual = 0;
+    for (size_t i = 0; i < set->n_residuals; i++)
+        if (set->residuals[i].block_bytes == block_bytes)
+            residual = set->residuals[i].error;
+    return pm_fit_without(PM_STEP_RESIDUAL)
                ? 0
-               : hypot(pm_heuristics.misfit * misfit, pm_heuristics.placement);
+               : hypot(pm_heuristics.residual * residual, pm_heuristics.placement);
+}
+
+/* Half an interval, as a logarithm, where the sets disagree by DISAGREEMENT there and by NEARBY in
+   the neighbourhood. */
+static double width_of(double disagreement, double nearby, double noise, double quantile) {
+    double width = nearby > pm_heuristics.structural
+                       ? pm_heuristics.structural_factor * nearby
+                       : hypot(pm_heuristics.disagreement * disagreement, noise);
+    return fmin(width * quantile, log(PM_LONGEST_FACTOR));
 }
 
 static double largest_near(const double *disagreement, size_t cell) {
@@ -83,9 +94,8 @@ static void move_misses(const double *disagreement, double noise, double quantil
     double end[MAX_CELLS + 1];
     end[0] = misses[0] * exp(high ? accesses : -accesses);
     for (size_t cell = 1; cell <= MAX_CELLS; cell++) {
-        double width = fmin(
-            hypot(pm_heuristics.disagreement * largest_near(disagreement, cell), noise) * quantile,
-            log(PM_LONGEST_FACTOR));
+        double width =
+            width_of(disagreement[cell], largest_near(disagreement, cell), noise, quantile);
         end[cell] = fmin(misses[cell] * exp(high ? width : -width), end[0]);
     }
     size_t smallest = pm_cell_of((double)PM_SPREAD_SMALLEST);
@@ -262,7 +272,9 @@ static void spread_blocks(const struct spread *s, uint64_t block_bytes,
 
 void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_set *set,
                    double level, bool high, struct pm_profile *profile) {
-    struct spread s = {.set = set, .unknown = log(profile->extrapolation), .high = high};
+    struct spread s = {.set = set,
+                       .unknown = fmax(log(profile->extrapolation), pm_heuristics.structural),
+                       .high = high};
     struct pm_error ignored = {0};
     for (size_t k = 0; k < set->n_held_out; k++) {
         s.others[s.n_others] =

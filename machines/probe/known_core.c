@@ -125,11 +125,11 @@ static void write_uses(FILE *to, const struct pm_machine *core, const struct pm_
                        double factor) {
     fputs("  uses = {", to);
     for (size_t a = 0; a < row->n_alternatives; a++) {
-        struct pm_alternative scaled = row->alternatives[a];
+        struct pm_reservation_table scaled = row->alternatives[a];
         for (size_t r = 0; r < scaled.n_reservations; r++)
             scaled.reservations[r].busy_cycles =
                 round(1000 * factor * scaled.reservations[r].busy_cycles) / 1000;
-        char *text = pm_alternative_text(core, &scaled);
+        char *text = pm_reservation_table_text(core, &scaled);
         fprintf(to, "%s\"%s\"", a ? ", " : "", text);
         free(text);
     }

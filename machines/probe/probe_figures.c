@@ -84,13 +84,13 @@ static bool is_wanted(struct pm_probe_writing *w, const char *name, struct pm_es
         if (strcmp(figure->name, full) != 0)
             continue;
         bool contradicts = pm_contradicts(w->core, full, figure->number, measured);
-        wanted = figure->marked || contradicts;
+        wanted = figure->unverified || contradicts;
         if (contradicts)
             pm_append(&w->contradictions,
                       measured.estimate < 1e5
                           ? "# %s says %s = %s%s, measured was %.5g (%.5g to %.5g).\n"
                           : "# %s says %s = %s%s, measured was %.0f (%.0f to %.0f).\n",
-                      w->core->name, full, figure->value, figure->marked ? " (not verified)" : "",
+                      w->core->name, full, figure->value, figure->unverified ? " (unverified)" : "",
                       measured.estimate, measured.low, measured.high);
     }
     free(full);

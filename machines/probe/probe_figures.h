@@ -16,7 +16,7 @@ void pm_write_estimate(FILE *to, const char *before, const char *name, struct pm
                        double scale);
 
 /* A machine file that is being written.  Of a core that is known only what contradicts it, or what
-   it marks as not verified or does not say. */
+   it has as unverified or does not say. */
 struct pm_probe_writing {
     FILE *to;
     const struct pm_machine *core; /* NULL: not known */

@@ -65,7 +65,7 @@ static void write_check(FILE *to, const struct pm_machine_probe *probe) {
                     ", and by its instructions: of %zu figures that tell it\n"
                     "# from %s, %zu agree",
                     check->differ, check->other, check->agree);
-        fputs(".  What was measured stands here where it contradicts that file, is not verified\n"
+        fputs(".  What was measured stands here where it contradicts that file, is unverified\n"
               "# there, or is not said.\n",
               to);
     } else if (check->other)
@@ -232,9 +232,9 @@ static void write_uses(FILE *to, const struct pm_instruction_costs *costs,
 
 /* What stands for the latency where none could be measured: that of the first of its class. */
 static struct pm_estimate latency_of(const struct pm_instruction_costs *costs,
-                                     const struct pm_instruction_cost *cost, bool *marked) {
+                                     const struct pm_instruction_cost *cost, bool *unverified) {
     struct pm_estimate latency = cost->latency_cycles;
-    *marked = isnan(latency.estimate);
+    *unverified = isnan(latency.estimate);
     for (size_t i = 0; i < costs->n_costs && isnan(latency.estimate); i++)
         if (costs->costs[i].form->op_class == cost->form->op_class && !cost->form->is_store)
             latency = costs->costs[i].latency_cycles;
@@ -282,8 +282,8 @@ static void write_mnemonics(FILE *to, const struct pm_instruction_costs *costs,
 
 static void write_cost(FILE *to, const struct pm_instruction_costs *costs,
                        const struct pm_instruction_cost *cost, bool by_mnemonic, bool by_element) {
-    bool marked;
-    struct pm_estimate latency = latency_of(costs, cost, &marked);
+    bool unverified;
+    struct pm_estimate latency = latency_of(costs, cost, &unverified);
     if (by_mnemonic)
         write_mnemonics(to, costs, cost->form->mnemonic);
     else
@@ -296,7 +296,7 @@ static void write_cost(FILE *to, const struct pm_instruction_costs *costs,
     write_uses(to, costs, cost);
     if (cost->slots > 1)
         fprintf(to, "  slots = %.3g", cost->slots);
-    if (marked)
+    if (unverified)
         fputs("  not_verified = {latency}", to);
     fprintf(to, "  source = \"[1]\" }   # %s\n", cost->form->text);
 }

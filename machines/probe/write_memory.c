@@ -5,7 +5,7 @@
 
 #include "machines/probe/probe_figures.h"
 
-/* What no probe tells, and is marked so: the share of a penalty that the core cannot hide. */
+/* What no probe tells, and is unverified: the share of a penalty that the core cannot hide. */
 static const double EXPOSED_OF_CACHES = 0.3, EXPOSED_OF_TLBS = 0.5;
 static const double MOSTLY = 0.5;
 enum { USUAL_LINE = 64 };
@@ -225,7 +225,7 @@ static void write_curve(FILE *to, const struct pm_memory_probe *memory,
 void pm_write_probed_memory(struct pm_probe_writing *w, const struct pm_memory_probe *memory,
                             const struct pm_said *said) {
     fprintf(w->to, "\n# Memory.%s\n",
-            w->core ? "" : "  Unknown ways are written as fully associative, and marked.");
+            w->core ? "" : "  Unknown ways are written as fully associative, and unverified.");
     write_caches(w, memory, said);
     write_tlbs(w, memory);
     write_memory(w, memory);

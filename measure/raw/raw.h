@@ -184,8 +184,9 @@ struct pm_raw {
     PM_ARRAY(char *, notes); /* sentences for the user */
 };
 
-/* Reads the file PATH.  NULL, with a sentence that names the file, if it cannot be read, is cut off
-   or damaged, is of another version, or holds what a raw file cannot hold.  Free with pm_raw_free.
+/* Reads the file PATH.  NULL, with a sentence that names the file, if it cannot be read, is
+   truncated or damaged, is of another version, or holds what a raw file cannot hold.  Free with
+   pm_raw_free.
  */
 struct pm_raw *pm_raw_read(const char *path, struct pm_error *err);
 

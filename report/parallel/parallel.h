@@ -37,7 +37,7 @@ struct pm_rank_row {
 };
 
 /* A loop in which ranks of the group only wait: times are without its rounds. */
-struct pm_rank_waiting_loop {
+struct pm_rank_spin_loop {
     struct pm_row_place place;
     uint32_t group;
     const char *role; /* the row's */
@@ -61,7 +61,7 @@ struct pm_ranks_report {
     char *machine, *machine_title;
     double n_ranks, slowest_seconds, mean_seconds, imbalance; /* slowest over mean */
     PM_ARRAY(struct pm_rank_row, rows);
-    PM_ARRAY(struct pm_rank_waiting_loop, loops);
+    PM_ARRAY(struct pm_rank_spin_loop, loops);
     PM_ARRAY(struct pm_rank_waiting_call, calls);
     bool calls_known;    /* communication was traced */
     bool times_known;    /* and runs were timed */

@@ -285,7 +285,7 @@ static void print_measured(FILE *out, const struct pm_rows *rows, const struct p
 /* Of a prediction those by which figures hang; the others are asked for. */
 static void print_own_notes(FILE *out, const struct pm_prediction *prediction,
                             const struct pm_report_options *options) {
-    size_t n = options->all_notes ? prediction->n_notes : prediction->n_weighty_notes;
+    size_t n = options->all_notes ? prediction->n_notes : prediction->n_significant_notes;
     for (size_t i = 0; i < n; i++)
         pm_print_note(out, options, "%s", prediction->notes[i]);
     if (n < prediction->n_notes)

@@ -16,10 +16,10 @@
 /* ---- parts of the program (query_parts.c) ---------------------------------------------------- */
 
 enum pm_query_level {
-    PM_QUERY_WHOLE = 0, /* the program; of named scopes each with all that is in it */
-    PM_QUERY_ROUTINE,   /* each routine with all that is in it */
-    PM_QUERY_LOOP,      /* each row of `pmodel report`: a loop without those inside it */
-    PM_QUERY_GROUP,     /* each reference group */
+    PM_QUERY_PROGRAM = 0, /* the program; of named scopes each with all that is in it */
+    PM_QUERY_ROUTINE,     /* each routine with all that is in it */
+    PM_QUERY_LOOP,        /* each row of `pmodel report`: a loop without those inside it */
+    PM_QUERY_GROUP,       /* each reference group */
 };
 bool pm_query_level_from_name(const char *name, enum pm_query_level *level);
 

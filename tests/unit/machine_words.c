@@ -1,6 +1,6 @@
-/* Machine files that say more than units, costs and levels: templates, memory, prefetchers, curves,
-   intervals; files that include others; figures that are set; and that what is written reads the
-   same. */
+/* Machine files that say more than units, costs and levels: reservation tables, memory,
+   prefetchers, curves, intervals; files that include others; figures that are set; and that what is
+   written reads the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,7 +128,7 @@ static void every_word_arrives(void **state) {
     assert_float_equal(m->curves[0].value[2], 5.125, 0);
     assert_float_equal(m->curves[0].hits[0].share[1], 0.99, 0);
     assert_null(m->curves[1].low);
-    assert_int_equal(m->n_not_verified, 1 + 2);
+    assert_int_equal(m->n_unverified, 1 + 2);
     pm_machine_free(m);
 }
 
@@ -147,7 +147,7 @@ static void must_read_the_same(const struct pm_machine *m) {
     struct pm_machine *again = must_read(first);
     char *second = written(again);
     assert_string_equal(strchr(first, '\n'), strchr(second, '\n'));
-    assert_int_equal(m->n_not_verified, again->n_not_verified);
+    assert_int_equal(m->n_unverified, again->n_unverified);
     pm_machine_free(again);
     free(first);
     free(second);
@@ -247,12 +247,12 @@ static void a_file_changes_what_it_includes(void **state) {
     assert_int_equal(m->levels[0].associativity, 8);
     assert_string_equal(m->memory.trust.source, "[1] page 3; else base [1]");
     assert_float_equal(m->memory.bandwidth_gbs, 10, 0);
-    assert_int_equal(m->n_not_verified, 1);
+    assert_int_equal(m->n_unverified, 1);
     must_read_the_same(m);
     pm_machine_free(m);
 }
 
-static void what_a_neighbour_says_is_not_verified(void **state) {
+static void what_a_neighbour_says_is_unverified(void **state) {
     (void)state;
     static const struct pm_machine_options none;
     struct pm_error err;
@@ -263,7 +263,7 @@ static void what_a_neighbour_says_is_not_verified(void **state) {
     struct pm_machine *m = read_with("derived.conf", &none, &err);
     if (!m)
         fail_msg("%s", err.text);
-    assert_int_equal(m->n_not_verified, 3 + 1); /* ways, miss_penalty, exposed; latency */
+    assert_int_equal(m->n_unverified, 3 + 1); /* ways, miss_penalty, exposed; latency */
     assert_string_equal(m->includes, "base");
     pm_machine_free(m);
 }
@@ -415,7 +415,7 @@ int main(void) {
         cmocka_unit_test(an_interval_stays_with_its_figure),
         cmocka_unit_test(throughput_follows_from_the_units),
         cmocka_unit_test(a_file_changes_what_it_includes),
-        cmocka_unit_test(what_a_neighbour_says_is_not_verified),
+        cmocka_unit_test(what_a_neighbour_says_is_unverified),
         cmocka_unit_test(a_circle_of_includes_is_told),
         cmocka_unit_test(settings_change_figures),
         cmocka_unit_test(a_setting_that_cannot_be_is_told),

@@ -221,17 +221,17 @@ static void times_of_another_program_are_refused(void **state) {
 /* ---- runs that did not come to their end ------------------------------------------------------
  */
 
-static void put_cut_off(struct pm_store *store, double n, char *how) {
+static void put_truncated(struct pm_store *store, double n, char *how) {
     struct pm_error err = {0};
     struct pm_profile *profile = small_profile(n);
     char command[] = "./small", settings[] = "command ./small {N}";
-    struct pm_run_facts facts = {.command = command, .settings = settings, .cut_off = how};
+    struct pm_run_facts facts = {.command = command, .settings = settings, .truncated = how};
     bool inexact[1] = {false};
     assert_true(pm_store_put_run(store, profile, NULL, &facts, inexact, 1, &err));
     pm_profile_free(profile);
 }
 
-static void assert_cut_off(struct pm_store *store, double n, const char *how) {
+static void assert_truncated(struct pm_store *store, double n, const char *how) {
     struct pm_error err = {0};
     struct pm_parameters at = size_of(n);
     struct pm_run_facts facts;
@@ -239,31 +239,31 @@ static void assert_cut_off(struct pm_store *store, double n, const char *how) {
     assert_non_null(profile);
     assert_true(pm_store_run_facts(store, &at, &facts, &err));
     if (how) {
-        assert_string_equal(profile->cut_off, how);
-        assert_string_equal(facts.cut_off, how);
+        assert_string_equal(profile->truncated, how);
+        assert_string_equal(facts.truncated, how);
     } else {
-        assert_null(profile->cut_off);
-        assert_null(facts.cut_off);
+        assert_null(profile->truncated);
+        assert_null(facts.truncated);
     }
     pm_run_facts_free(&facts);
     pm_profile_free(profile);
 }
 
-static void a_run_that_was_cut_off_is_marked(void **state) {
+static void a_truncated_run_is_marked(void **state) {
     (void)state;
     struct pm_error err = {0};
     char how[] = "was ended by signal 15 (Terminated)";
     struct pm_store *store = open_new();
     put(store, 8);
-    put_cut_off(store, 16, how);
-    assert_cut_off(store, 8, NULL);
-    assert_cut_off(store, 16, how);
+    put_truncated(store, 16, how);
+    assert_truncated(store, 8, NULL);
+    assert_truncated(store, 16, how);
     pm_store_close(store);
     store = pm_store_open(path, PM_STORE_CREATE, &err);
     assert_non_null(store);
-    assert_cut_off(store, 16, how);
+    assert_truncated(store, 16, how);
     put(store, 16); /* a whole one in its place */
-    assert_cut_off(store, 16, NULL);
+    assert_truncated(store, 16, NULL);
     pm_store_close(store);
 }
 
@@ -581,7 +581,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_run_says_of_which_blocks_short_distances_are_merged,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_replaces_the_one_of_its_size, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_run_that_was_cut_off_is_marked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_truncated_run_is_marked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_belong_to_a_run, set_up, tear_down),
         cmocka_unit_test(times_of_another_program_are_refused),
         cmocka_unit_test_setup_teardown(stores_of_other_versions_are_refused, set_up, tear_down),

@@ -174,7 +174,7 @@ static void add_nests(struct pm_time_table *table, struct passing *p,
     free(of_nest);
 }
 
-static void add_whole(struct pm_time_table *table, struct passing *p,
+static void add_total(struct pm_time_table *table, struct passing *p,
                       const struct pm_timed_size *size) {
     struct pm_cost_sum all = {0};
     for (uint32_t scope = 0; scope < p->structure->n_scopes; scope++)
@@ -217,7 +217,7 @@ struct pm_time_table *pm_time_table_new(const struct pm_structure *structure,
     pass_to_callers(&p);
     table->least_share = least_share;
     table->over_plain = median_over_plain(size);
-    add_whole(table, &p, size);
+    add_total(table, &p, size);
     add_nests(table, &p, size);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct pm_time_row *row = &table->rows[i];

@@ -1,11 +1,11 @@
-/* Joined paths: what a called routine stores for the next call makes a chain, of several stores one
-   that waits for retirement; cycles are shared out and none counts twice. */
+/* Interprocedural traces: what a called routine stores for the next call makes a chain, of several
+   stores one that waits for retirement; cycles are shared out and none counts twice. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "sched/joined/joined.h"
+#include "sched/interprocedural/interprocedural.h"
 #include "tests/unit/sched_example.h"
 
 enum { CALLEE = N_BLOCKS, SCOPE_CALLEE = SCOPE_INLINED + 1, POINTER = 1, OTHER = 2 };
@@ -177,7 +177,7 @@ static void addresses_are_followed_through_memory(void **state) {
     assert_float_equal(cycles_of(&p, MACHINE_WITH("")), 8, 0.05);
 }
 
-static void without_addresses_nothing_is_joined(void **state) {
+static void without_addresses_nothing_is_followed(void **state) {
     (void)state;
     struct program p = make_calls();
     add_access(&p, false, 40, POINTER, 8, 8);
@@ -194,7 +194,7 @@ int main(void) {
         cmocka_unit_test(places_move_with_the_registers),
         cmocka_unit_test(what_two_stores_have_is_waited_for_longer),
         cmocka_unit_test(addresses_are_followed_through_memory),
-        cmocka_unit_test(without_addresses_nothing_is_joined),
+        cmocka_unit_test(without_addresses_nothing_is_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

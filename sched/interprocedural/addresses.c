@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/joined/joined.h"
+#include "sched/interprocedural/interprocedural.h"
 
 enum {
     MOST_TERMS = 6,

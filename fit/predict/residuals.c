@@ -37,8 +37,9 @@ static void compare(const struct pm_profile *measured, const struct pm_profile *
     }
 }
 
-void pm_fit_misfits(const struct pm_structure *structure, const struct pm_profile *const *profiles,
-                    size_t n, struct pm_model_set *set) {
+void pm_fit_residuals(const struct pm_structure *structure,
+                      const struct pm_profile *const *profiles, size_t n,
+                      struct pm_model_set *set) {
     struct pm_profile **predicted = pm_alloc(n, sizeof(struct pm_profile *));
     struct pm_error ignored = {0};
     bool all = n > 0;
@@ -46,14 +47,14 @@ void pm_fit_misfits(const struct pm_structure *structure, const struct pm_profil
         predicted[k] = pm_fit_instantiate(structure, set, &profiles[k]->parameters, &ignored);
         all = predicted[k] != NULL;
     }
-    set->n_misfits = all ? predicted[0]->n_block_sizes : 0;
-    set->misfits = pm_alloc(set->n_misfits, sizeof *set->misfits);
-    for (size_t b = 0; b < set->n_misfits; b++) {
+    set->n_residuals = all ? predicted[0]->n_block_sizes : 0;
+    set->residuals = pm_alloc(set->n_residuals, sizeof *set->residuals);
+    for (size_t b = 0; b < set->n_residuals; b++) {
         uint64_t block_bytes = predicted[0]->block_sizes[b];
         struct mean mean = {0};
         for (size_t k = 0; k < n; k++)
             compare(profiles[k], predicted[k], block_bytes, &mean);
-        set->misfits[b] = (struct pm_misfit){block_bytes, mean.sum / (double)mean.n};
+        set->residuals[b] = (struct pm_program_residual){block_bytes, mean.sum / (double)mean.n};
     }
     for (size_t k = 0; k < n; k++)
         pm_profile_free(predicted[k]);

@@ -95,71 +95,71 @@ static struct world regular(size_t n) {
     return world;
 }
 
-static size_t count_divergent(const struct world *world) {
+static size_t count_outliers(const struct world *world) {
     struct pm_fit_statistics statistics;
     pm_model_set_free(fit(world, NULL, &statistics));
-    return statistics.n_divergent;
+    return statistics.n_outliers;
 }
 
-static void nothing_is_found_where_nothing_diverges(void **state) {
+static void nothing_is_found_where_there_is_no_outlier(void **state) {
     (void)state;
     struct world world = regular(N_SIZES);
-    assert_int_equal(count_divergent(&world), 0);
+    assert_int_equal(count_outliers(&world), 0);
     for (int i = 0; i < 40; i++) { /* groups that are each noisy on their own */
         world.noise = i % 2 ? 0.02 : 0.3;
-        assert_int_equal(count_divergent(&world), 0);
+        assert_int_equal(count_outliers(&world), 0);
     }
 }
 
-static void divergent_sizes_are_found_and_measured(void **state) {
+static void outlier_sizes_are_found_and_measured(void **state) {
     (void)state;
     struct world world = regular(N_SIZES);
     struct pm_fit_statistics statistics;
     world.far[3] = 2;
     world.far[7] = 2.5;
     pm_model_set_free(fit(&world, NULL, &statistics));
-    assert_int_equal(statistics.n_divergent, 2);
-    assert_false(statistics.divergent_dropped);
+    assert_int_equal(statistics.n_outliers, 2);
+    assert_false(statistics.outliers_dropped);
     double first, second;
-    assert_true(pm_parameters_get(&statistics.divergent[0].parameters, "N", &first));
-    assert_true(pm_parameters_get(&statistics.divergent[1].parameters, "N", &second));
+    assert_true(pm_parameters_get(&statistics.outliers[0].parameters, "N", &first));
+    assert_true(pm_parameters_get(&statistics.outliers[1].parameters, "N", &second));
     assert_true(first == 16 + 8 * 3 && second == 16 + 8 * 7);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(statistics.divergent[i].n_groups, N_GROUPS);
-        assert_int_equal(statistics.divergent[i].of_groups, N_GROUPS);
-        assert_int_equal(statistics.divergent[i].block_bytes, 64);
-        assert_true(fabs(statistics.divergent[i].share - 1) < 1e-12);
+        assert_int_equal(statistics.outliers[i].n_groups, N_GROUPS);
+        assert_int_equal(statistics.outliers[i].of_groups, N_GROUPS);
+        assert_int_equal(statistics.outliers[i].block_bytes, 64);
+        assert_true(fabs(statistics.outliers[i].share - 1) < 1e-12);
     }
     /* Reuses at distances above 0 and cold touches: 3/8 of half of them are so many times as many.
      */
-    assert_true(fabs(statistics.divergent[0].difference - 0.75) < 0.01);
-    assert_true(fabs(statistics.divergent[1].difference - 1.125) < 0.01);
+    assert_true(fabs(statistics.outliers[0].difference - 0.75) < 0.01);
+    assert_true(fabs(statistics.outliers[1].difference - 1.125) < 0.01);
 }
 
-static void one_group_alone_makes_no_size_divergent(void **state) {
+static void one_group_alone_makes_no_outlier(void **state) {
     (void)state;
     struct world world = regular(N_SIZES);
     world.n_moved = 1;
     world.far[4] = 5;
-    assert_int_equal(count_divergent(&world), 0);
+    assert_int_equal(count_outliers(&world), 0);
     world.n_moved = 2; /* 3 of 78 parts of the touches */
-    assert_int_equal(count_divergent(&world), 0);
+    assert_int_equal(count_outliers(&world), 0);
     world.n_moved = 9; /* 45 of 78 */
-    assert_int_equal(count_divergent(&world), 1);
+    assert_int_equal(count_outliers(&world), 1);
 }
 
-static void what_only_the_largest_sizes_do_is_no_divergence(void **state) {
+static void what_only_the_largest_sizes_do_makes_no_outlier(void **state) {
     (void)state;
     struct world world = regular(N_SIZES);
     world.far[N_SIZES - 1] = 3;
-    assert_int_equal(count_divergent(&world), 0);
+    assert_int_equal(count_outliers(&world), 0);
     world.far[N_SIZES - 2] = 3;
-    assert_int_equal(count_divergent(&world), 0);
+    assert_int_equal(count_outliers(&world), 0);
     world.far[4] = 3; /* now they are as another is */
-    assert_int_equal(count_divergent(&world), 3);
+    assert_int_equal(count_outliers(&world), 3);
 }
 
-static void what_most_sizes_do_is_no_divergence(void **state) {
+static void what_most_sizes_do_makes_no_outlier(void **state) {
     (void)state;
     for (size_t n = 3; n < N_SIZES + 10; n++)
         for (int trial = 0; trial < 8; trial++) {
@@ -168,9 +168,9 @@ static void what_most_sizes_do_is_no_divergence(void **state) {
             for (size_t k = 0; k < n; k++)
                 world.far[k] = uniform(0, 1) < 0.12 * trial ? 2 : 1;
             struct pm_model_set *set =
-                fit(&world, &(struct pm_fit_options){.n_threads = 1, .drop_divergent = true},
+                fit(&world, &(struct pm_fit_options){.n_threads = 1, .drop_outliers = true},
                     &statistics);
-            size_t dropped = statistics.n_divergent;
+            size_t dropped = statistics.n_outliers;
             assert_true(dropped == 0 || (n - dropped >= 5 && 2 * dropped < n));
             assert_int_equal(set->n_runs, n - dropped);
             assert_int_equal(set->n_runs_dropped, dropped);
@@ -178,7 +178,7 @@ static void what_most_sizes_do_is_no_divergence(void **state) {
         }
 }
 
-static void models_without_divergent_sizes_are_exact_again(void **state) {
+static void models_without_outlier_sizes_are_exact_again(void **state) {
     (void)state;
     struct world world = regular(N_SIZES);
     struct pm_fit_statistics statistics;
@@ -186,11 +186,11 @@ static void models_without_divergent_sizes_are_exact_again(void **state) {
     double with, without;
     world.far[2] = 3;
     world.far[9] = 3; /* the largest */
-    struct pm_fit_options drop = {.n_threads = 1, .drop_divergent = true};
+    struct pm_fit_options drop = {.n_threads = 1, .drop_outliers = true};
     struct pm_model_set *all = fit(&world, NULL, &statistics);
     struct pm_model_set *kept = fit(&world, &drop, &statistics);
-    assert_int_equal(statistics.n_divergent, 2);
-    assert_true(statistics.divergent_dropped);
+    assert_int_equal(statistics.n_outliers, 2);
+    assert_true(statistics.outliers_dropped);
     assert_true(pm_parameters_get(&kept->high, "N", &with) && with == 16 + 8 * 8);
     assert_true(pm_parameters_set(&at, "N", 200, NULL));
     double expected = 100 * 200.0 * 200 + 4000 * 200;
@@ -210,9 +210,9 @@ static void the_number_of_threads_changes_nothing(void **state) {
     world.far[6] = 0.4;
     pm_model_set_free(fit(&world, &(struct pm_fit_options){.n_threads = 1}, &one));
     pm_model_set_free(fit(&world, &(struct pm_fit_options){.n_threads = 4}, &four));
-    assert_int_equal(one.n_divergent, 2);
-    assert_int_equal(four.n_divergent, 2);
-    assert_memory_equal(one.divergent, four.divergent, sizeof one.divergent);
+    assert_int_equal(one.n_outliers, 2);
+    assert_int_equal(four.n_outliers, 2);
+    assert_memory_equal(one.outliers, four.outliers, sizeof one.outliers);
 }
 
 /* ---- a curve through most points ------------------------------------------------------------- */
@@ -314,12 +314,12 @@ static void counts_get_models_in_the_order_of_their_runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_found_where_nothing_diverges),
-        cmocka_unit_test(divergent_sizes_are_found_and_measured),
-        cmocka_unit_test(one_group_alone_makes_no_size_divergent),
-        cmocka_unit_test(what_only_the_largest_sizes_do_is_no_divergence),
-        cmocka_unit_test(what_most_sizes_do_is_no_divergence),
-        cmocka_unit_test(models_without_divergent_sizes_are_exact_again),
+        cmocka_unit_test(nothing_is_found_where_there_is_no_outlier),
+        cmocka_unit_test(outlier_sizes_are_found_and_measured),
+        cmocka_unit_test(one_group_alone_makes_no_outlier),
+        cmocka_unit_test(what_only_the_largest_sizes_do_makes_no_outlier),
+        cmocka_unit_test(what_most_sizes_do_makes_no_outlier),
+        cmocka_unit_test(models_without_outlier_sizes_are_exact_again),
         cmocka_unit_test(the_number_of_threads_changes_nothing),
         cmocka_unit_test(outliers_do_not_hide_each_other),
         cmocka_unit_test(the_course_of_a_series_is_told),

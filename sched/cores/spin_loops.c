@@ -1,6 +1,6 @@
-/* Loops in which a thread waits for another: how often they go round says nothing of work.
+/* Spin loops, in which a thread waits for another: how often they go round says nothing of work.
 
-   A back edge is one of waiting if the way from the loop's header to it, over whatever basic
+   A back edge is that of a spin loop if the way from the loop's header to it, over whatever basic
    blocks, changes nothing: no store, no call, no value in a register that one time round leaves to
    the next.  Each time round then does the same until what it loads from memory is other, which
    another thread has to write.  What an exchange, or a comparison with one, writes is the same each
@@ -197,7 +197,7 @@ static bool carries(const struct ring *ring) {
     return any;
 }
 
-static bool is_waiting(struct ring *ring) {
+static bool is_spin_loop(struct ring *ring) {
     find_blocks(ring);
     struct deeds deeds = deeds_of(ring);
     if (deeds.changes)
@@ -263,12 +263,12 @@ static double take_out(const struct ring *ring, double *edge_counts) {
 
 /* ---- all of a program ------------------------------------------------------------------------ */
 
-struct waiting_edge {
+struct spin_edge {
     uint32_t edge, loop, n_blocks;
 };
 
 static int smallest_first(const void *left, const void *right) {
-    const struct waiting_edge *a = left, *b = right;
+    const struct spin_edge *a = left, *b = right;
     int order = PM_COMPARE(a->n_blocks, b->n_blocks);
     return order ? order : PM_COMPARE(a->edge, b->edge);
 }
@@ -300,10 +300,10 @@ static bool *room_for_blocks(const struct pm_structure *s) {
     return pm_alloc(most, sizeof(bool));
 }
 
-void pm_waiting_take_out(const struct pm_structure *structure, double *const *edge_counts,
-                         size_t n_threads, struct pm_waiting *waiting) {
+void pm_take_out_spin_loops(const struct pm_structure *structure, double *const *edge_counts,
+                            size_t n_threads, struct pm_spin_loops *spin) {
     struct {
-        PM_ARRAY(struct waiting_edge, list);
+        PM_ARRAY(struct spin_edge, list);
     } found = {0};
     bool *inside = room_for_blocks(structure);
     for (uint32_t e = 0; e < structure->n_edges; e++) {
@@ -312,19 +312,19 @@ void pm_waiting_take_out(const struct pm_structure *structure, double *const *ed
             taken += edge_counts[t][e];
         uint32_t loop = taken > 0 ? loop_of_back_edge(structure, &structure->edges[e]) : PM_NONE;
         struct ring ring = ring_of(structure, e, inside);
-        if (loop != PM_NONE && is_waiting(&ring))
-            *PM_PUSH(&found, list) = (struct waiting_edge){e, loop, ring.n_blocks};
+        if (loop != PM_NONE && is_spin_loop(&ring))
+            *PM_PUSH(&found, list) = (struct spin_edge){e, loop, ring.n_blocks};
     }
     /* What is within another comes first. */
     PM_SORT(found.list, found.n_list, smallest_first);
     for (size_t i = 0; i < found.n_list; i++) {
         struct ring ring = ring_of(structure, found.list[i].edge, inside);
-        struct pm_waiting_loop loop = {.scope = found.list[i].loop};
+        struct pm_spin_loop loop = {.scope = found.list[i].loop};
         find_blocks(&ring);
         for (size_t t = 0; t < n_threads; t++)
             loop.rounds += take_out(&ring, edge_counts[t]);
         if (loop.rounds > 0)
-            *PM_PUSH(waiting, loops) = loop;
+            *PM_PUSH(spin, loops) = loop;
     }
     free(found.list);
     free(inside);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/joined/joined.h"
+#include "sched/interprocedural/interprocedural.h"
 #include "sched/paths/paths.h"
 
 enum { MOST_OPS = 4000, MOST_DEPTH = 12 };
@@ -166,7 +166,7 @@ double pm_tracer_size(struct pm_tracer *tracer, uint32_t loop) {
     return size > 0 && size <= MOST_OPS ? size : INFINITY;
 }
 
-bool pm_tracer_joins(struct pm_tracer *tracer, uint32_t loop) {
+bool pm_tracer_is_interprocedural(struct pm_tracer *tracer, uint32_t loop) {
     const struct pm_structure *s = tracer->structure;
     const struct pm_lists *regions = &tracer->frequencies->regions;
     for (uint32_t k = regions->first[loop]; k < regions->first[loop + 1]; k++) {

@@ -1,19 +1,19 @@
-/* Joined paths: iterations of a loop with the routines that it calls and its short inner loops in
-   their places, one after the other as they would be executed, in one simulated window.
+/* Interprocedural traces: iterations of a loop with the routines that it calls and its short inner
+   loops in their places, one after the other as they would be executed, in one simulated window.
 
    Regions are scheduled each by itself (sched/regions.c), as if what they load were there.  A value
    that a callee leaves in memory for the next one, or an iteration for the next, is not: which
    loads take their data from which stores, and whether one store has them whole, is found here by
-   following addresses as sums (addresses.c).  What the joined path takes beyond the sum of its
-   parts is shared out among its regions, in proportion to their cycles. */
-#ifndef PM_JOINED_H
-#define PM_JOINED_H
+   following addresses as sums (addresses.c).  What the interprocedural trace takes beyond the sum
+   of its parts is shared out among its regions, in proportion to their cycles. */
+#ifndef PM_INTERPROCEDURAL_H
+#define PM_INTERPROCEDURAL_H
 
 #include "sched/graph/graph.h"
 #include "sched/schedule.h"
 
-/* What was found of the loads of all joined paths, by executions. */
-struct pm_joined {
+/* What was found of the loads of all interprocedural traces, by executions. */
+struct pm_interprocedural {
     double loads;
     double forwarded; /* take data of a store of the same path */
     double blocked;   /* … of several stores, or of a part of what they load */
@@ -22,18 +22,21 @@ struct pm_joined {
     double apart_cycles; /* own, of loops whose iterations are too long */
 };
 
-/* Adds to SCHEDULES (by scope, of all regions, ENTRIES times each) what joined paths take more.
-   Nothing of structures that do not tell addresses, and on in-order machines. */
-void pm_join_regions(const struct pm_frequencies *frequencies,
-                     const struct pm_target_machine *target,
-                     const struct pm_scope_prediction *scopes, struct pm_region_schedule *schedules,
-                     struct pm_joined *joined);
+/* Adds to SCHEDULES (by scope, of all regions, ENTRIES times each) what interprocedural traces take
+   more. Nothing of structures that do not tell addresses, and on in-order machines. */
+void pm_schedule_interprocedural(const struct pm_frequencies *frequencies,
+                                 const struct pm_target_machine *target,
+                                 const struct pm_scope_prediction *scopes,
+                                 struct pm_region_schedule *schedules,
+                                 struct pm_interprocedural *found);
 
 /* What there is to say of it in a report of ALL_CYCLES. */
-void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_machine *target,
-                         double all_cycles, struct pm_prediction *prediction);
+void pm_add_interprocedural_notes(const struct pm_interprocedural *found,
+                                  const struct pm_target_machine *target, double all_cycles,
+                                  struct pm_prediction *prediction);
 
-/* ---- traces (joined_trace.c) ----------------------------------------------------------------- */
+/* ---- traces (interprocedural_trace.c)
+ * ----------------------------------------------------------------- */
 
 /* Steps of a path that goes through several routines. */
 struct pm_step_trace {
@@ -53,7 +56,7 @@ void pm_tracer_free(struct pm_tracer *tracer);
 /* Operations of an iteration of LOOP with all that is in it; INFINITY: too many, or not known. */
 double pm_tracer_size(struct pm_tracer *tracer, uint32_t loop);
 /* Does an iteration call, or have a short loop in it? */
-bool pm_tracer_joins(struct pm_tracer *tracer, uint32_t loop);
+bool pm_tracer_is_interprocedural(struct pm_tracer *tracer, uint32_t loop);
 /* Begins TRACE, which is empty, with a way from the entry of its routine to LOOP. */
 void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_step_trace *trace);
 /* Adds an iteration of LOOP to TRACE, which has room for scopes in `passes`. */

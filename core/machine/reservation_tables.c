@@ -1,10 +1,10 @@
-/* What an operation reserves, as text:
+/* A reservation table, what an operation reserves, as text:
 
-       template  = term { "+" term }                       all of them
+       table     = term { "+" term }                       all of them
        term      = [ count "*" ] unit { "|" unit } [ ":" cycles ] [ "@" start ]
 
    COUNT times any one of the units, each busy for CYCLES (1) from cycle START (0) of the operation
-   on.  A row with several templates is executed in any one of these ways. */
+   on.  A row with several tables is executed by any one of them. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -87,14 +87,13 @@ static bool take_term(const struct pm_machine *machine, const char **at,
     return true;
 }
 
-bool pm_template_parse(const struct pm_machine *machine, const char *text,
-                       struct pm_alternative *alternative, struct pm_error *err) {
-    *alternative = (struct pm_alternative){0};
+bool pm_reservation_table_parse(const struct pm_machine *machine, const char *text,
+                                struct pm_reservation_table *table, struct pm_error *err) {
+    *table = (struct pm_reservation_table){0};
     for (const char *at = text;; at++) {
-        if (alternative->n_reservations == PM_MOST_RESERVATIONS)
+        if (table->n_reservations == PM_MOST_RESERVATIONS)
             return pm_fail(err, "`%s`: more than %d terms", text, PM_MOST_RESERVATIONS);
-        if (!take_term(machine, &at, &alternative->reservations[alternative->n_reservations++],
-                       err))
+        if (!take_term(machine, &at, &table->reservations[table->n_reservations++], err))
             return false;
         if (*at == '\0')
             return true;
@@ -103,11 +102,11 @@ bool pm_template_parse(const struct pm_machine *machine, const char *text,
     }
 }
 
-char *pm_alternative_text(const struct pm_machine *machine,
-                          const struct pm_alternative *alternative) {
+char *pm_reservation_table_text(const struct pm_machine *machine,
+                                const struct pm_reservation_table *table) {
     char *text = pm_strdup("");
-    for (size_t i = 0; i < alternative->n_reservations; i++) {
-        const struct pm_reservation *r = &alternative->reservations[i];
+    for (size_t i = 0; i < table->n_reservations; i++) {
+        const struct pm_reservation *r = &table->reservations[i];
         pm_append(&text, "%s", i ? " + " : "");
         if (r->count > 1)
             pm_append(&text, "%u*", (unsigned)r->count);

@@ -1,16 +1,16 @@
-/* What joined paths take beyond the sum of their parts (joined.h).
+/* What interprocedural traces take beyond the sum of their parts (interprocedural.h).
 
-       more(root) = iterations · (T_joined − Σ over regions of  passes · cycles of a pass)
+       more(root) = iterations · (T_trace − Σ over regions of  passes · cycles of a pass)
 
    Roots are loops that call, or have short loops in them, and whose iteration is not too long;
-   the largest first.  Code that an outer root covers is no root again.  T_joined is from a trace of
+   the largest first.  Code that an outer root covers is no root again.  T_trace is from a trace of
    some iterations in a simulated window: what the second half of them takes.  Cycles of a pass are
    those of a region's paths without mispredictions, nor what filling and draining takes at
    loops' ends, since they are added by themselves. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "sched/joined/joined.h"
+#include "sched/interprocedural/interprocedural.h"
 #include "sched/constants.h"
 #include "sched/window/window.h"
 
@@ -24,7 +24,7 @@ struct root {
     double size; /* operations of an iteration */
 };
 
-struct joining {
+struct tracing {
     const struct pm_frequencies *frequencies;
     const struct pm_target_machine *target;
     const struct pm_scope_prediction *scopes;
@@ -33,14 +33,14 @@ struct joining {
     double *covered; /* by scope: passes that are on traces of roots */
     double *more;    /* by scope: cycles */
     double all_cycles;
-    struct pm_joined *joined;
+    struct pm_interprocedural *found;
     PM_ARRAY(struct root, roots);
 };
 
 /* ---- the time of a trace --------------------------------------------------------------------- */
 
 /* Cycles of the first N_STEPS steps. */
-static double simulate(const struct joining *j, const struct pm_step_trace *trace, size_t n_steps,
+static double simulate(const struct tracing *j, const struct pm_step_trace *trace, size_t n_steps,
                        const struct pm_forwardings *found) {
     const struct pm_machine *machine = j->target->machine;
     struct pm_dep_graph graph = {0};
@@ -72,14 +72,14 @@ static double simulate(const struct joining *j, const struct pm_step_trace *trac
 
 /* ---- the parts ------------------------------------------------------------------------------- */
 
-static double cycles_of_pass(const struct joining *j, uint32_t region) {
+static double cycles_of_pass(const struct tracing *j, uint32_t region) {
     const struct pm_region_schedule *schedule = &j->schedules[region];
     double passes = j->scopes[region].iterations;
     return passes > 0 ? fmax(0, schedule->cycles - schedule->shadowed_cycles) / passes : 0;
 }
 
 /* Of the passes that TRACE has now beyond those BEFORE. */
-static double cycles_of_parts(const struct joining *j, const struct pm_step_trace *trace,
+static double cycles_of_parts(const struct tracing *j, const struct pm_step_trace *trace,
                               const double *before) {
     double sum = 0;
     for (size_t s = 0; s < j->frequencies->structure->n_scopes; s++)
@@ -103,31 +103,32 @@ static double all_operations(const struct pm_frequencies *frequencies) {
     return sum;
 }
 
-static void find_roots(struct joining *j) {
+static void find_roots(struct tracing *j) {
     const struct pm_structure *s = j->frequencies->structure;
-    double least_operations = pm_sched_constants.joined_operations * all_operations(j->frequencies);
+    double least_operations =
+        pm_sched_constants.interprocedural_operations * all_operations(j->frequencies);
     for (uint32_t i = 0; i < s->n_scopes; i++) {
         if (s->scopes[i].kind != PM_SCOPE_LOOP || s->scopes[i].header == PM_NONE ||
-            j->scopes[i].iterations <= 0 || !pm_tracer_joins(j->tracer, i))
+            j->scopes[i].iterations <= 0 || !pm_tracer_is_interprocedural(j->tracer, i))
             continue;
         double size = pm_tracer_size(j->tracer, i);
         if (!isfinite(size))
-            j->joined->apart_cycles += j->schedules[i].cycles;
+            j->found->apart_cycles += j->schedules[i].cycles;
         else if (size * j->scopes[i].iterations >= least_operations)
             *PM_PUSH(j, roots) = (struct root){i, size};
     }
     PM_SORT(j->roots, j->n_roots, larger_first);
 }
 
-static void count_loads(struct joining *j, const struct pm_forwardings *found, double times) {
-    j->joined->loads += times * (double)found->n_loads;
-    j->joined->forwarded += times * (double)found->n_forwarded;
-    j->joined->blocked += times * (double)found->n_blocked;
-    j->joined->unknown += times * (double)found->n_unknown;
+static void count_loads(struct tracing *j, const struct pm_forwardings *found, double times) {
+    j->found->loads += times * (double)found->n_loads;
+    j->found->forwarded += times * (double)found->n_forwarded;
+    j->found->blocked += times * (double)found->n_blocked;
+    j->found->unknown += times * (double)found->n_unknown;
 }
 
 /* MORE cycles of an iteration, of which the parts take PARTS, to the regions of its second half. */
-static void share_out(struct joining *j, const struct pm_step_trace *trace, const double *before,
+static void share_out(struct tracing *j, const struct pm_step_trace *trace, const double *before,
                       double iterations, double more, double parts) {
     for (size_t s = 0; s < j->frequencies->structure->n_scopes; s++) {
         double passes = trace->passes[s] - before[s];
@@ -139,11 +140,11 @@ static void share_out(struct joining *j, const struct pm_step_trace *trace, cons
     }
 }
 
-static void join_root(struct joining *j, const struct root *root) {
+static void trace_root(struct tracing *j, const struct root *root) {
     size_t n_scopes = j->frequencies->structure->n_scopes;
     double all = j->scopes[root->loop].iterations;
     double uncovered = all - j->covered[root->loop];
-    if (uncovered < pm_sched_constants.joined_uncovered * all)
+    if (uncovered < pm_sched_constants.interprocedural_uncovered * all)
         return;
     unsigned half = (unsigned)fmin(MOST_ITERATIONS, MOST_TRACED_OPS / root->size) / 2;
     half = half < LEAST_ITERATIONS / 2 ? LEAST_ITERATIONS / 2 : half;
@@ -160,7 +161,7 @@ static void join_root(struct joining *j, const struct root *root) {
         pm_tracer_add(j->tracer, root->loop, &trace);
     double parts = cycles_of_parts(j, &trace, before);
     double iterations = uncovered / half;
-    if (iterations * parts >= pm_sched_constants.joined_share * j->all_cycles) {
+    if (iterations * parts >= pm_sched_constants.interprocedural_share * j->all_cycles) {
         pm_trace_forwardings(j->frequencies->structure, &trace, &found);
         double cycles =
             simulate(j, &trace, trace.n_steps, &found) - simulate(j, &trace, half_steps, &found);
@@ -174,7 +175,7 @@ static void join_root(struct joining *j, const struct root *root) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void add_more(struct joining *j) {
+static void add_more(struct tracing *j) {
     for (size_t s = 0; s < j->frequencies->structure->n_scopes; s++) {
         struct pm_region_schedule *schedule = &j->schedules[s];
         double more = j->more[s];
@@ -184,58 +185,60 @@ static void add_more(struct joining *j) {
             schedule->bound = PM_BOUND_LATENCY;
         schedule->cycles += more;
         schedule->causes[PM_CAUSE_WINDOW] += more;
-        j->joined->more_cycles += more;
+        j->found->more_cycles += more;
     }
 }
 
-void pm_add_joined_notes(const struct pm_joined *joined, const struct pm_target_machine *target,
-                         double all_cycles, struct pm_prediction *prediction) {
-    if (joined->apart_cycles > share_to_tell * all_cycles)
+void pm_add_interprocedural_notes(const struct pm_interprocedural *found,
+                                  const struct pm_target_machine *target, double all_cycles,
+                                  struct pm_prediction *prediction) {
+    if (found->apart_cycles > share_to_tell * all_cycles)
         pm_prediction_note_of(
-            prediction, joined->apart_cycles / all_cycles,
+            prediction, found->apart_cycles / all_cycles,
             "Loops with %.2g%% of the time in their own code call routines, or have "
             "loops in them, but have too long iterations to be followed: what goes "
             "through memory there counts as there in time.",
-            100 * joined->apart_cycles / all_cycles);
-    if (joined->more_cycles <= share_to_tell * all_cycles)
+            100 * found->apart_cycles / all_cycles);
+    if (found->more_cycles <= share_to_tell * all_cycles)
         return;
     pm_prediction_note_of(
-        prediction, joined->more_cycles / all_cycles,
+        prediction, found->more_cycles / all_cycles,
         "%.2g%% of the time is waiting for values that pass through memory between "
         "routines, calls and iterations; %.2g%% of the loads there take what was "
         "just stored, %.2g%% of several stores at once; %.2g%% have an address that "
         "hangs on unknown values, and are taken as independent.",
-        100 * joined->more_cycles / all_cycles, 100 * joined->forwarded / joined->loads,
-        100 * joined->blocked / joined->loads, 100 * joined->unknown / joined->loads);
-    if (joined->blocked > 0 && target->machine->store_block_cycles <= 0)
+        100 * found->more_cycles / all_cycles, 100 * found->forwarded / found->loads,
+        100 * found->blocked / found->loads, 100 * found->unknown / found->loads);
+    if (found->blocked > 0 && target->machine->store_block_cycles <= 0)
         pm_prediction_note_of(
-            prediction, joined->blocked / joined->loads,
+            prediction, found->blocked / found->loads,
             "Machine file %s does not say how long a load waits for several stores "
             "(store_block_latency): until they are retired, at least.",
             target->machine->name);
 }
 
-void pm_join_regions(const struct pm_frequencies *frequencies,
-                     const struct pm_target_machine *target,
-                     const struct pm_scope_prediction *scopes, struct pm_region_schedule *schedules,
-                     struct pm_joined *joined) {
+void pm_schedule_interprocedural(const struct pm_frequencies *frequencies,
+                                 const struct pm_target_machine *target,
+                                 const struct pm_scope_prediction *scopes,
+                                 struct pm_region_schedule *schedules,
+                                 struct pm_interprocedural *found) {
     const struct pm_structure *structure = frequencies->structure;
-    *joined = (struct pm_joined){0};
+    *found = (struct pm_interprocedural){0};
     if (structure->n_assignments == 0 || !target->machine->out_of_order)
         return;
-    struct joining j = {.frequencies = frequencies,
+    struct tracing j = {.frequencies = frequencies,
                         .target = target,
                         .scopes = scopes,
                         .schedules = schedules,
                         .tracer = pm_tracer_new(frequencies, scopes),
                         .covered = pm_alloc(structure->n_scopes, sizeof *j.covered),
                         .more = pm_alloc(structure->n_scopes, sizeof *j.more),
-                        .joined = joined};
+                        .found = found};
     for (size_t s = 0; s < structure->n_scopes; s++)
         j.all_cycles += schedules[s].cycles;
     find_roots(&j);
     for (size_t i = 0; i < j.n_roots; i++)
-        join_root(&j, &j.roots[i]);
+        trace_root(&j, &j.roots[i]);
     add_more(&j);
     pm_tracer_free(j.tracer);
     free(j.covered);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "binlift/binlift.h"
-#include "sched/joined/joined.h"
+#include "sched/interprocedural/interprocedural.h"
 
 static const char source[] =
     "#define F __attribute__((noipa))\n"
@@ -40,16 +40,16 @@ enum { ITERATIONS = 4 };
 static struct pm_lifted *build(const char *level) {
     char path[512], command[2048];
     const char *folder = getenv("TMP") ? getenv("TMP") : "/tmp";
-    snprintf(path, sizeof path, "%s/joined.c", folder);
+    snprintf(path, sizeof path, "%s/calls.c", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(source, file);
     fclose(file);
     snprintf(command, sizeof command,
-             "gcc %s -fno-tree-vectorize -fno-tree-slp-vectorize -o %s/joined %s", level, folder,
+             "gcc %s -fno-tree-vectorize -fno-tree-slp-vectorize -o %s/calls %s", level, folder,
              path);
     assert_int_equal(system(command), 0);
-    snprintf(path, sizeof path, "%s/joined", folder);
+    snprintf(path, sizeof path, "%s/calls", folder);
     struct pm_error err = {0};
     struct pm_lifted *lifted = pm_lift(path, NULL, &err);
     if (!lifted)
@@ -84,7 +84,7 @@ static struct pm_forwardings follow(const struct pm_structure *s, const char *na
     struct pm_tracer *tracer = pm_tracer_new(&frequencies, scopes);
     struct pm_step_trace trace = {.passes = pm_alloc(s->n_scopes, sizeof *trace.passes)};
     uint32_t loop = loop_of(s, name);
-    assert_true(pm_tracer_joins(tracer, loop));
+    assert_true(pm_tracer_is_interprocedural(tracer, loop));
     pm_tracer_begin(tracer, loop, &trace);
     for (unsigned i = 0; i < ITERATIONS; i++)
         pm_tracer_add(tracer, loop, &trace);

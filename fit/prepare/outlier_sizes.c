@@ -14,7 +14,7 @@
         times better than with them, and what was measured at the candidate differs from that by
         more than LEAST and by GAIN times the error.  Candidates that too few groups confirm are
         taken back, and the others tried again.
-   Five sizes remain, and more than half of them: what most sizes do is no divergence.  Nor is what
+   Five sizes remain, and more than half of them: what most sizes do makes no outlier, nor does what
    only the largest do: larger ones may do it as well.  Only where
    models are in one parameter. */
 #include "fit/prepare/prepare.h"
@@ -27,18 +27,18 @@
 #include "core/base/base.h"
 #include "fit/algebra/algebra.h"
 
-/* Relative difference by which a size diverges. */
-static const double divergent_least = 0.05;
+/* Relative difference by which a size is an outlier. */
+static const double outlier_least = 0.05;
 /* Share of the touches, by the groups that can be judged. */
-static const double divergent_many = 0.25;
+static const double outlier_many = 0.25;
 /* Error with the size against that without it. */
-static const double divergent_gain = 3.0;
+static const double outlier_gain = 3.0;
 /* Counts below are judged at no size: single accesses matter. */
-static const double divergent_count = 200;
-/* Sizes from which on one of them can be told to diverge. */
-enum { divergent_sizes = 6 };
+static const double outlier_count = 200;
+/* Sizes from which on one of them can be told to be an outlier. */
+enum { outlier_sizes = 6 };
 /* Groups that have to agree on it. */
-enum { divergent_groups = 2 };
+enum { outlier_groups = 2 };
 
 enum { N_SERIES = 3 };
 
@@ -80,7 +80,7 @@ static bool take_series(const struct search *search, const struct unit *unit, in
             which == 2 ? pm_histogram_always_missing(histogram) : pm_histogram_accesses(histogram);
         if (which == 1 && histogram->n_bins && histogram->bins[0].high < 1)
             y[k] -= pm_bin_accesses(&histogram->bins[0]);
-        if (!(y[k] >= divergent_count))
+        if (!(y[k] >= outlier_count))
             return false;
     }
     return true;
@@ -118,7 +118,7 @@ static void find_outlying(struct search *search) {
                     continue;
                 for (size_t k = 0; which == 0 && k < n; k++)
                     search->units[u].touches += y[k];
-                if (!pm_robust_outliers(search->robust, y, divergent_least, y + n, outlying))
+                if (!pm_robust_outliers(search->robust, y, outlier_least, y + n, outlying))
                     continue;
                 for (size_t k = 0; k < n; k++)
                     search->outlying[u * n + k] |= outlying[k];
@@ -131,10 +131,10 @@ static void find_outlying(struct search *search) {
 /* ---- votes ----------------------------------------------------------------------------------- */
 
 /* What the units first … last - 1, all of one block size, say of size K. */
-static struct pm_divergent_size count_votes(const struct search *search, size_t first, size_t last,
-                                            size_t k) {
-    struct pm_divergent_size votes = {.parameters = search->profiles[k]->parameters,
-                                      .block_bytes = search->units[first].block_bytes};
+static struct pm_outlier_size count_votes(const struct search *search, size_t first, size_t last,
+                                          size_t k) {
+    struct pm_outlier_size votes = {.parameters = search->profiles[k]->parameters,
+                                    .block_bytes = search->units[first].block_bytes};
     double *differences = pm_alloc(last - first, sizeof *differences), all = 0;
     for (size_t u = first; u < last; u++) {
         if (search->units[u].touches <= 0)
@@ -153,15 +153,15 @@ static struct pm_divergent_size count_votes(const struct search *search, size_t 
     return votes;
 }
 
-/* Of the block sizes the one in which size K diverges most. */
-static struct pm_divergent_size most_votes(const struct search *search, size_t k) {
-    struct pm_divergent_size most = {.parameters = search->profiles[k]->parameters};
+/* Of the block sizes the one in which size K is off most. */
+static struct pm_outlier_size most_votes(const struct search *search, size_t k) {
+    struct pm_outlier_size most = {.parameters = search->profiles[k]->parameters};
     for (size_t first = 0, last; first < search->n_units; first = last) {
         for (last = first + 1; last < search->n_units; last++)
             if (search->units[last].block_bytes != search->units[first].block_bytes)
                 break;
-        struct pm_divergent_size votes = count_votes(search, first, last, k);
-        if (votes.n_groups >= divergent_groups && votes.share > most.share)
+        struct pm_outlier_size votes = count_votes(search, first, last, k);
+        if (votes.n_groups >= outlier_groups && votes.share > most.share)
             most = votes;
     }
     return most;
@@ -202,7 +202,7 @@ static size_t choose_candidates(struct search *search, bool again) {
         for (size_t k = 1; k < n; k++)
             if (share[k] > share[best])
                 best = k;
-        if (share[best] < divergent_many)
+        if (share[best] < outlier_many)
             break;
         search->candidate[best] = true;
         share[best] = 0;
@@ -223,14 +223,14 @@ static void confirm_series(const struct search *search, struct pm_series_workspa
     pm_series_fit(workspace, y, PM_SERIES_COUNT, &with);
     pm_series_fit(workspace, kept, PM_SERIES_COUNT, &without);
     double error = without.leave_one_out_error;
-    if (!(divergent_gain * error < with.leave_one_out_error)) /* nor where one is unknown */
+    if (!(outlier_gain * error < with.leave_one_out_error)) /* nor where one is unknown */
         return;
     for (size_t k = 0; k < search->n; k++) {
         if (!search->candidate[k])
             continue;
         double predicted = pm_model_value(&without, search->functions + k * search->basis->n);
         double off = predicted > 0 ? fabs(y[k] / predicted - 1) : INFINITY;
-        if (off > fmax(divergent_least, divergent_gain * error)) {
+        if (off > fmax(outlier_least, outlier_gain * error)) {
             confirmed[k] = true;
             difference[k] = fmax(difference[k], off);
         }
@@ -326,28 +326,28 @@ static void clean_up(struct search *search) {
 }
 
 static void report(const struct search *search, const struct pm_profile *const *profiles,
-                   bool *diverges, struct pm_fit_statistics *statistics) {
+                   bool *is_outlier, struct pm_fit_statistics *statistics) {
     for (size_t k = 0; k < search->n; k++) {
         if (!search->candidate[k])
             continue;
         for (size_t i = 0; i < search->n; i++)
-            diverges[i] |= profiles[i] == search->profiles[k];
-        if (statistics && statistics->n_divergent < PM_FIT_MAX_DIVERGENT)
-            statistics->divergent[statistics->n_divergent++] = most_votes(search, k);
+            is_outlier[i] |= profiles[i] == search->profiles[k];
+        if (statistics && statistics->n_outliers < PM_FIT_MAX_OUTLIERS)
+            statistics->outliers[statistics->n_outliers++] = most_votes(search, k);
     }
 }
 
-size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n,
-                             const char *parameter, bool *diverges, unsigned n_threads,
-                             struct pm_fit_statistics *statistics) {
+size_t pm_fit_find_outlier_sizes(const struct pm_profile *const *profiles, size_t n,
+                                 const char *parameter, bool *is_outlier, unsigned n_threads,
+                                 struct pm_fit_statistics *statistics) {
     struct search search = {.n = n, .parameter = parameter};
-    memset(diverges, 0, n * sizeof *diverges);
-    if (n < divergent_sizes || pm_fit_without(PM_STEP_DIVERGENT_SIZES))
+    memset(is_outlier, 0, n * sizeof *is_outlier);
+    if (n < outlier_sizes || pm_fit_without(PM_STEP_OUTLIER_SIZES))
         return 0;
     search.n_threads = n_threads ? n_threads : (unsigned)omp_get_max_threads();
-    size_t n_divergent = prepare(&search, profiles) ? find(&search) : 0;
-    if (n_divergent)
-        report(&search, profiles, diverges, statistics);
+    size_t n_outliers = prepare(&search, profiles) ? find(&search) : 0;
+    if (n_outliers)
+        report(&search, profiles, is_outlier, statistics);
     clean_up(&search);
-    return n_divergent;
+    return n_outliers;
 }

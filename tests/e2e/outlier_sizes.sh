@@ -1,4 +1,4 @@
-# Sizes at which data are aligned otherwise are found, and left out with --drop-divergent.
+# Sizes at which data are aligned otherwise are found, and left out with --drop-outliers.
 . "$TOP/tests/lib.sh"
 
 cat >rows.c <<'C'
@@ -36,11 +36,11 @@ C
 gcc -O3 -g -ffast-math -march=x86-64-v3 $(pmodel flags) -o rows rows.c
 check "sizes are measured" pmodel run -q -o rows.pmdb --block 64 -P N=64:176:16 -P 'L=N+(N==96||N==144)' -- ./rows '{N}' '{L}'
 pmodel fit rows.pmdb --format json >fit.json
-check "the sizes with rows of odd length are found" jq -e '[.summary.divergent_sizes[].parameters.N] == [96, 144]' fit.json
-check "in many groups and by much" jq -e '[.summary.divergent_sizes[] | .groups >= 3 and .share > 0.5 and .difference > 0.1 and (.dropped | not)] | all' fit.json
-check "the table says so" bash -c 'pmodel fit rows.pmdb | grep -q "N=96 diverges"'
-pmodel fit rows.pmdb --drop-divergent --format json >dropped.json
-check "they are left out" jq -e '.runs == 6 and ([.summary.divergent_sizes[].dropped] | all)' dropped.json
+check "the sizes with rows of odd length are found" jq -e '[.summary.outlier_sizes[].parameters.N] == [96, 144]' fit.json
+check "in many groups and by much" jq -e '[.summary.outlier_sizes[] | .groups >= 3 and .share > 0.5 and .difference > 0.1 and (.dropped | not)] | all' fit.json
+check "the table says so" bash -c 'pmodel fit rows.pmdb | grep -q "N=96 is an outlier"'
+pmodel fit rows.pmdb --drop-outliers --format json >dropped.json
+check "they are left out" jq -e '.runs == 6 and ([.summary.outlier_sizes[].dropped] | all)' dropped.json
 check "more models are exact then" [ "$(jq .summary.exact dropped.json)" -gt "$(jq .summary.exact fit.json)" ]
 check "fewer are flagged" [ "$(jq .summary.flagged dropped.json)" -lt "$(jq .summary.flagged fit.json)" ]
 check "the store counts as fitted" pmodel report --as formulas rows.pmdb
@@ -49,7 +49,7 @@ check "an aligned size is then predicted to a hundredth" jq -e '[.sizes[0].compa
 
 pmodel run -q -o even.pmdb --block 64 -P N=64:176:16 -P L=N -- ./rows '{N}' '{L}' >run.out
 pmodel fit even.pmdb --format json >fit.json
-check "none is found where all rows are aligned" jq -e '.summary.divergent_sizes == []' fit.json
+check "none is found where all rows are aligned" jq -e '.summary.outlier_sizes == []' fit.json
 pmodel run -q -o odd.pmdb --block 64 -P N=65:177:16 -P L=N -- ./rows '{N}' '{L}' >run.out
-pmodel fit odd.pmdb --drop-divergent --format json >fit.json
-check "nor where none is" jq -e '.summary.divergent_sizes == [] and .runs == 8' fit.json
+pmodel fit odd.pmdb --drop-outliers --format json >fit.json
+check "nor where none is" jq -e '.summary.outlier_sizes == [] and .runs == 8' fit.json
