@@ -71,10 +71,11 @@ struct pm_plateau {
     double value;       /* their median */
 };
 
-/* Runs of at least LEAST points whose values are the same but for the share SAME (and SAME_BY,
-   absolutely), from left to right; what lies between is a rise.  At most MOST; how many. */
-size_t pm_find_plateaus(const struct pm_step_curve *curve, size_t least, double same,
-                        double same_by, struct pm_plateau *plateaus, size_t most);
+/* Runs of points from some size to SPAN times that, at least three, whose values are the same but
+   for the share SAME (and SAME_BY, absolutely), from left to right; what lies between is a rise. At
+   most MOST; how many. */
+size_t pm_find_plateaus(const struct pm_step_curve *curve, double span, double same, double same_by,
+                        struct pm_plateau *plateaus, size_t most);
 
 /* The size that stands for the step from plateau A to B: where it begins (a tenth of it is taken),
    if it is sharp, else where a half is taken. */

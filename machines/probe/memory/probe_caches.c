@@ -8,14 +8,7 @@
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
-enum {
-    LEAST_PLATEAU = 4,
-    MOST_PLATEAUS = 6,
-    BLOCK = 64,
-    MOST_PASSES = 8,
-    MOST_PASSES_QUICK = 4,
-    MEMORY_DRAWS = 3
-};
+enum { MOST_PLATEAUS = 6, BLOCK = 64, MOST_PASSES = 8, MOST_PASSES_QUICK = 4, MEMORY_DRAWS = 3 };
 static const double COARSE_BYTES = 4 << 20;
 static const double FIRST_BYTES = 4096;
 static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
@@ -26,6 +19,8 @@ static const double CACHES_SHARE = 0.25; /* of the time left */
 /* Another cache is slower by so much; less is a blurred edge. */
 static const double LEAST_STEP = 1.4;
 static const double SAME_LATENCY = 0.2, SAME_BY = 0.6;
+/* Of sizes, from the first of a plateau to its last: more than half a step of random pages. */
+static const double LEAST_SPAN = 1.6;
 
 struct latency_of {
     const struct pm_memory_bench *bench;
@@ -133,8 +128,7 @@ bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_cos
     pm_probe_part(effort, "sizes of caches", CACHES_SHARE, 2 * curve.n);
     pm_measure_steps(&curve, effort->quick ? MOST_PASSES_QUICK : MOST_PASSES, effort, latency_at,
                      &of);
-    size_t n =
-        pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_LATENCY, SAME_BY, plateaus, MOST_PLATEAUS);
+    size_t n = pm_find_plateaus(&curve, LEAST_SPAN, SAME_LATENCY, SAME_BY, plateaus, MOST_PLATEAUS);
     n = merge_supernumerary(plateaus, merge_close(plateaus, n), last);
     for (size_t i = 0; i + 1 < n; i++) {
         struct pm_probed_cache *cache = PM_PUSH(probe, caches);

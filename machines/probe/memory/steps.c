@@ -98,12 +98,12 @@ static size_t end_of_run(const struct pm_step_curve *curve, size_t first, double
     return last;
 }
 
-size_t pm_find_plateaus(const struct pm_step_curve *curve, size_t least, double same,
-                        double same_by, struct pm_plateau *plateaus, size_t most) {
+size_t pm_find_plateaus(const struct pm_step_curve *curve, double span, double same, double same_by,
+                        struct pm_plateau *plateaus, size_t most) {
     size_t n = 0;
     for (size_t i = 0; i < curve->n && n < most;) {
         size_t last = end_of_run(curve, i, same, same_by);
-        if (last - i + 1 < least) {
+        if (last < i + 2 || curve->size[last] < span * curve->size[i]) {
             i++;
             continue;
         }

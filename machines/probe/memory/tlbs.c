@@ -10,13 +10,12 @@
 
 enum {
     MOST_TLBS = 2 /* a third step is of page tables that leave the caches */,
-    LEAST_PLATEAU = 4,
     FIRST_PAGES = 8,
     PASSES = 3,
     LINE = 64,
 };
 static const double TLBS_SHARE = 0.1; /* of the time left */
-static const double COARSE_PAGES = 128;
+static const double COARSE_PAGES = 128, LEAST_SPAN = 1.4;
 static const double MOST_PAGES = 16384, MOST_PAGES_QUICK = 8192;
 static const double MOST_HUGE_PAGES = 512, MOST_HUGE_PAGES_QUICK = 96; /* a gibibyte */
 static const double SAME_COST = 0.25,
@@ -74,7 +73,7 @@ static void find_in(const struct cost_of *of, const char *what, double most,
     costs->n = curve.n;
     memcpy(costs->n_pages, curve.size, curve.n * sizeof *curve.size);
     memcpy(costs->cycles, curve.value, curve.n * sizeof *curve.value);
-    size_t n = pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_COST, SAME_BY, plateaus, MOST_TLBS + 1);
+    size_t n = pm_find_plateaus(&curve, LEAST_SPAN, SAME_COST, SAME_BY, plateaus, MOST_TLBS + 1);
     for (size_t i = 0; i + 1 < n; i++) {
         double cost = plateaus[i + 1].value - plateaus[i].value;
         struct pm_probed_tlb *tlb = PM_PUSH(probe, tlbs);
