@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/machine/machine.h"
 #include "machines/probe/probe_figures.h"
 
 /* What no probe tells, and is unverified: the share of a penalty that the core cannot hide. */

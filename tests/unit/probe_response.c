@@ -90,7 +90,7 @@ static double chase(size_t n, double rate, uint64_t seed, double *share) {
     struct hierarchy *h = new_hierarchy(rate, seed);
     uint64_t base = next_random(h) % (1 << 20) << 20;
     bool is_private = n <= PRIVATE_BLOCKS;
-    size_t turns = 2 + ROUNDS(60000, 30000) / n;
+    size_t turns = 2 + ROUNDS(60000, 8000) / n;
     for (size_t turn = 0; turn < turns; turn++) {
         if (turn == 1)
             h->hits = h->all = 0;
