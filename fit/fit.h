@@ -27,13 +27,6 @@ struct pm_fit_basis {
     const char *functions; /* "1, N, N^2, N*log2(N)": of any parameters of the runs */
 };
 
-/* How a group's histograms are cut into bins. */
-enum pm_fit_partition {
-    PM_FIT_GAPS,       /* histogram/partition.c: at gaps that can be followed from size to size */
-    PM_FIT_SIGMETRICS, /* histogram/sigmetrics.c: section 2.3.2 of the paper as it is written, to
-                          compare */
-};
-
 struct pm_fit_options {
     unsigned n_threads; /* 0: all that OpenMP offers */
     /* In place of 1, N … N^4.  Of several that name one scope the last counts, and what is given
@@ -41,7 +34,6 @@ struct pm_fit_options {
     size_t n_bases;
     const struct pm_fit_basis *bases;
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
-    enum pm_fit_partition partition;
     bool drop_outliers;   /* sizes that do not go with the others are not fitted */
     bool without_strides; /* no models of these */
     /* Parameters that were given as formulas, which models are not functions of where others do;
