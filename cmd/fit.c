@@ -9,8 +9,8 @@
 #include "cmd/options.h"
 #include "ask/ask.h"
 #include "core/base/base.h"
+#include "core/messages/messages.h"
 #include "core/store/store.h"
-#include "fit/messages/messages.h"
 #include "fit/query/query.h"
 #include "fit/warnings/warnings.h"
 

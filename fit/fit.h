@@ -128,6 +128,20 @@ struct pm_model_set *pm_fit_counts(const struct pm_parameters *runs, size_t n_ru
                                    const double *counts, size_t n_series,
                                    const struct pm_fit_options *options, struct pm_error *err);
 
+struct pm_event_kind;     /* core/communication/communication.h */
+struct pm_message_models; /* core/messages/messages.h */
+struct pm_store;          /* core/store/store.h */
+
+/* False: it is sent to MPI_PROC_NULL, or received from there, and so is no message. */
+bool pm_is_message(const struct pm_event_kind *kind);
+
+/* Models of numbers and sizes of messages, by call path and operation, from the runs of what is
+   selected in STORE: of a role, of its mean rank; else of all ranks added up.  NULL, without a
+   sentence, where communication was not traced in all of them; with one as of pm_fit_counts.  Owned
+   by the caller. */
+struct pm_message_models *
+pm_fit_messages(struct pm_store *store, const struct pm_fit_options *options, struct pm_error *err);
+
 /* Makes OPTIONS ask for models in the parameters that SET's are in, so that models of its runs go
    with it; NAMES has room for PM_MAX_PARAMETERS and must live as long.  Where these do not tell the
    runs apart (models are constant in one), OPTIONS stay. */
