@@ -58,13 +58,23 @@ void pm_end_section(struct pm_probe_writing *w) {
     w->is_open = false;
 }
 
+static void write_text(struct pm_probe_writing *w, const char *format, va_list arguments) {
+    open_section(w);
+    vfprintf(w->to, format, arguments);
+}
+
+void pm_write_text(struct pm_probe_writing *w, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    write_text(w, format, arguments);
+    va_end(arguments);
+}
+
 void pm_write_of_unknown(struct pm_probe_writing *w, const char *format, ...) {
     va_list arguments;
-    if (w->core)
-        return;
-    open_section(w);
     va_start(arguments, format);
-    vfprintf(w->to, format, arguments);
+    if (!w->core)
+        write_text(w, format, arguments);
     va_end(arguments);
 }
 

@@ -38,7 +38,9 @@ bool pm_write_figure(struct pm_probe_writing *w, const char *name, struct pm_est
                      double scale);
 /* The same of a whole number. */
 bool pm_write_whole(struct pm_probe_writing *w, const char *name, struct pm_estimate estimate);
-/* Text of the section, of a core that is not known. */
+/* Text of the section; the same only of a core that is not known. */
+void pm_write_text(struct pm_probe_writing *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void pm_write_of_unknown(struct pm_probe_writing *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

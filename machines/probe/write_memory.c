@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/machine/machine.h"
 #include "machines/probe/probe_figures.h"
 
 /* What no probe tells, and is unverified: the share of a penalty that the core cannot hide. */
@@ -58,6 +59,12 @@ static void write_caches(struct pm_probe_writing *w, const struct pm_memory_prob
         pm_write_whole(w, "misses_in_flight", cache->misses_in_flight);
         if (sharing > 1)
             fprintf(w->to, "  shared_by = %llu", (unsigned long long)sharing);
+        struct pm_response serves;
+        if (i + 1 == memory->n_caches && pm_probed_response(memory, &serves)) {
+            char *text = pm_response_text(&serves);
+            pm_write_text(w, "\n           serves = %s\n          ", text);
+            free(text);
+        }
         pm_write_of_unknown(w, "  indexed = %s  not_verified = {exposed%s%s%s}",
                             i ? "physical" : "virtual", knows_ways ? "" : ", ways",
                             knows_line ? "" : ", line", sharing > 1 ? ", shared_by" : "");

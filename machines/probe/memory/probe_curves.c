@@ -118,7 +118,8 @@ void pm_measure_curves(const struct pm_memory_bench *bench, const struct pm_prob
     const double *strides = effort->quick ? STRIDES_QUICK : STRIDES;
     size_t n_strides = effort->quick ? sizeof STRIDES_QUICK / sizeof *STRIDES_QUICK
                                      : sizeof STRIDES / sizeof *STRIDES;
-    for (int pages = 0; pages < PM_N_PROBE_PAGES; pages++)
+    /* Huge pages first: what a shared level serves is taken from these (response.c). */
+    for (int pages = PM_N_PROBE_PAGES - 1; pages >= 0; pages--)
         for (int many = 0; many < 2; many++)
             for (int kind = 0; kind < N_KINDS; kind++)
                 for (size_t i = 0; i < n_strides; i++) {
