@@ -148,7 +148,7 @@ struct pm_cores {
     unsigned n_cores, n_threads; /* threads that take part in parallel parts */
     bool is_checked;             /* times on so many cores were compared with a clock */
     double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
-    double thread_seconds; /* of all threads, one after the other */
+    double thread_seconds; /* if one core ran all threads, one after the other */
     PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */
     struct pm_spin_loops spin;
 };
@@ -192,8 +192,9 @@ struct pm_prediction {
     double level;        /* probability with which a figure lies in its interval; 0: it has none */
     struct pm_cores *cores;   /* the time is that on several cores; NULL: of one thread.  Owned */
     size_t n_unverified;      /* unverified figures that were used */
-    double unverified_change; /* relative, of the time, by all that are: half an interval */
-    size_t n_doubts;          /* those of them that matter most, most first */
+    double unverified_change; /* half an interval of the time, relatively, that all unverified
+                                 figures cause */
+    size_t n_doubts;          /* the unverified figures that matter most, in descending order */
     struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
