@@ -77,6 +77,20 @@ static struct pm_known_paths *known_paths(struct pm_subject *subject,
     return subject->paths[subject->n_paths - 1].known;
 }
 
+/* A rank is predicted without its spin loops: this says so. */
+static void note_spin_loops(const struct pm_spin_loops *spin, struct pm_prediction *prediction) {
+    double rounds = 0;
+    for (size_t i = 0; i < spin->n_loops; i++)
+        rounds += spin->loops[i].rounds;
+    if (rounds > 0)
+        pm_prediction_note(prediction,
+                           "%zu loop%s that only wait%s for other ranks, with %.3g rounds, %s left "
+                           "out; `pmodel report --as ranks` has them.",
+                           spin->n_loops, spin->n_loops == 1 ? "" : "s",
+                           spin->n_loops == 1 ? "s" : "", rounds,
+                           spin->n_loops == 1 ? "is" : "are");
+}
+
 bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *question,
                        struct pm_error *err) {
     const struct pm_program *program = &answer->subject->program;
@@ -94,6 +108,7 @@ bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *quest
             return false;
         if (!prediction->measured_up_to)
             prediction->measured_up_to = pm_strdup(program->measured_up_to);
+        note_spin_loops(&answer->spin, prediction);
         *PM_PUSH(answer, predictions) = prediction;
     }
     return true;

@@ -20,6 +20,7 @@ struct request {
     PM_ARRAY(char *, parameters); /* of --in; owned */
     struct pm_fit_options fit;
     struct pm_fit_basis *bases; /* room for as many as there are arguments */
+    struct pm_dumping dump;
     struct pm_report_options options;
     enum output output;
     bool with_partial;
@@ -114,9 +115,10 @@ static bool fit_messages(struct pm_store *store, const struct pm_model_set *mode
     return ok;
 }
 
-/* Fits what is selected in STORE, and puts the models into it. */
+/* Fits what is selected in STORE, and puts the models into it; passes dump what DUMP asks for. */
 static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fit_options,
-                         bool with_partial, struct fitted *fitted, struct pm_error *err) {
+                         bool with_partial, struct pm_dumping *dump, struct fitted *fitted,
+                         struct pm_error *err) {
     struct pm_parameters *sizes = NULL;
     struct pm_fit_options with_formulas = *fit_options;
     fitted->structure = pm_store_structure(store, err);
@@ -129,6 +131,9 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
     size_t n_truncated = choose_profiles(fitted->profiles, &fitted->n_profiles, with_partial);
     const struct pm_profile *const *profiles = (const struct pm_profile *const *)fitted->profiles;
     with_formulas.formulas = &fitted->formulas;
+    if (dump->pass && !pm_dumping_begin(dump, fitted->structure, stdout, err))
+        return false;
+    with_formulas.dumping = dump->pass ? dump : NULL;
     if (pm_store_formulas(store, &fitted->formulas, err))
         fitted->models = pm_fit(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                                 &fitted->statistics, err);
@@ -138,6 +143,8 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
         pm_fit_write_backs(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                            fitted->models);
     }
+    with_formulas.dumping = NULL;
+    pm_dumping_end(dump);
     bool ok = fitted->models && pm_store_put_models(store, fitted->models, err) &&
               fit_messages(store, fitted->models, &with_formulas, err);
     if (ok)
@@ -177,7 +184,8 @@ static bool fit_role(struct pm_store *store, const struct pm_ranks *names, uint3
     selection.role = role;
     if (!pm_store_select(store, &selection, err) || !pm_store_forget_models(store, err))
         return false;
-    if (fit_selected(store, &request->fit, request->with_partial, &fitted, &why))
+    if (fit_selected(store, &request->fit, request->with_partial, &(struct pm_dumping){0}, &fitted,
+                     &why))
         fprintf(stderr, "pmodel fit: role %s: %zu runs, %zu models, %zu of them exact\n",
                 names->roles[role].name, fitted.n_profiles, fitted.statistics.n_models,
                 fitted.statistics.n_exact);
@@ -202,10 +210,11 @@ static bool fit_store(struct pm_store *store, struct request *request, struct pm
     struct fitted fitted = {0};
     bool ok = pm_select_words(store, &request->selection, &request->selected, err);
     request->options.selection = request->selected;
-    ok = ok && fit_selected(store, &request->fit, request->with_partial, &fitted, err);
+    ok = ok &&
+         fit_selected(store, &request->fit, request->with_partial, &request->dump, &fitted, err);
     if (ok && !request->selected)
         ok = fit_roles(store, request, err);
-    if (ok)
+    if (ok && !request->dump.pass)
         print_fitted(&fitted, &request->options, request->output);
     free_fitted(&fitted);
     return ok;
@@ -282,6 +291,8 @@ static const struct pm_option options[] = {
     PM_ACTION("models", 0, read_output, AT(output), "also formulas and poor models"),
     PM_ACTION("flagged", 0, read_output, AT(output), "only the models that are poor, and why"),
     PM_OPTION_TOP(AT(options), "at most N rows of --flagged"),
+    PM_OPTION_DUMP(AT(dump), "instead what a pass made, of all or of a loop",
+                   .excludes = "models flagged format wide"),
     PM_OPTIONS_TABLES(AT(options)),
     {0},
 };
@@ -294,18 +305,21 @@ static int read_command_line(struct request *request, struct pm_command_line *li
     fit->bases = request->bases;
     fit->parameters = (const char *const *)request->parameters;
     fit->n_parameters = request->n_parameters;
-    if (status == 0 && line->n_arguments != 1)
+    if (status == 0 && !request->dump.list && line->n_arguments != 1)
         status = pm_usage_error("fit", "give one store");
     return status;
 }
 
 static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.bases = pm_alloc((size_t)argc + 1, sizeof *request.bases),
-                              .options = pm_default_report_options()};
+                              .options = pm_default_report_options(),
+                              .dump.passes = pm_fit_passes};
     struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = read_command_line(&request, &line, argc, argv);
-    if (status == 0) {
+    if (status == 0 && request.dump.list) {
+        status = pm_list_passes(&request.dump);
+    } else if (status == 0) {
         struct pm_store *store = pm_store_open(line.arguments[0], PM_STORE_READ, &err);
         if (store) { /* it is a store: now for writing */
             pm_store_close(store);

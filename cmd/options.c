@@ -309,6 +309,18 @@ int pm_read_count(const struct pm_option_use *use) {
     return 0;
 }
 
+int pm_read_dump(const struct pm_option_use *use) {
+    struct pm_error err = {0};
+    if (pm_dumping_read(use->to, use->value, &err))
+        return 0;
+    return pm_usage_error(use->command, "%s", err.text);
+}
+
+int pm_list_passes(const struct pm_dumping *dumping) {
+    pm_dumping_list(dumping, stdout);
+    return PM_EXIT_OK;
+}
+
 int pm_read_percent(const struct pm_option_use *use) {
     char *end;
     double percent = strtod(use->value, &end);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/dumps/dumps.h"
 #include "report/report.h"
 
 /* An option as it stands on the command line. */
@@ -126,6 +127,8 @@ struct pm_option {
     PM_READ("deps", 0, "optimistic|pessimistic", pm_read_dependences,                              \
             at_ + offsetof(struct pm_predict_options, dependences),                                \
             "what is assumed of dependences that are not known")
+/* AT: struct pm_dumping, which has the passes of the stage. */
+#define PM_OPTION_DUMP(at_, ...) PM_READ("dump", 0, "PASS[:PART]", pm_read_dump, at_, __VA_ARGS__)
 #define PM_INTERPOLATE_HELP "takes the nearest block size that was measured"
 #define PM_OPTION_INTERPOLATE(at_) PM_FLAG("interpolate", 0, at_, PM_INTERPOLATE_HELP)
 #define PM_OPTION_SOURCE_DIR(at_)                                                                  \
@@ -230,8 +233,12 @@ int pm_read_count(const struct pm_option_use *use);        /* unsigned, at least
 int pm_read_percent(const struct pm_option_use *use);      /* double, 0 to 100 */
 int pm_read_time_model(const struct pm_option_use *use);   /* enum pm_time_model (sched/sched.h) */
 int pm_read_dependences(const struct pm_option_use *use);  /* enum pm_unknown_dependences */
+int pm_read_dump(const struct pm_option_use *use);         /* struct pm_dumping */
 int pm_read_format(const struct pm_option_use *use);       /* enum pm_report_format */
 int pm_read_drawn_format(const struct pm_option_use *use); /* the same; ALSO: bool, a drawing */
+
+/* What `--dump list` prints; the exit status. */
+int pm_list_passes(const struct pm_dumping *dumping);
 
 /* -P NAME=VALUE[,NAME=VALUE]..., for PM_ADDED; TO: struct pm_parameters. */
 bool pm_add_parameters(void *to, char *value, struct pm_error *err);

@@ -9,6 +9,7 @@
 
 #include "core/model.h"
 #include "core/base/base.h"
+#include "core/dumps/dumps.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
 #include "fit/heuristics.h"
@@ -50,7 +51,11 @@ struct pm_fit_options {
        error. 0: they are found (prepare/choose_parameters.c).  Borrowed. */
     size_t n_parameters;
     const char *const *parameters;
+    /* Whose passes print what they made, one after the other: then it is one thread; NULL:
+       nobody's. Borrowed. */
+    const struct pm_dumping *dumping;
 };
+extern const struct pm_dump_pass pm_fit_passes[];
 
 /* What became of a parameter that differs from run to run. */
 enum pm_parameter_role {

@@ -134,6 +134,8 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
             pm_fit_widen_range(set, profiles[k]);
         set->n_runs_dropped = n_profiles - set->n_runs;
     }
+    if (set && options)
+        pm_dump_runs(options->dumping, profiles, n_profiles, set, statistics);
     if (statistics)
         statistics->seconds = omp_get_wtime() - started;
     free(kept);

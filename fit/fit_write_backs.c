@@ -25,6 +25,7 @@ void pm_fit_write_backs(const struct pm_structure *structure,
     struct pm_fit_options same = options ? *options : (struct pm_fit_options){0};
     same.drop_outliers = false; /* they are no longer there */
     same.without_strides = true;
+    same.dumping = NULL;
     size_t n = pm_fit_keep_fitted(profiles, n_profiles, set, kept);
     bool all = n > 0;
     for (size_t k = 0; k < n; k++) {

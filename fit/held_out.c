@@ -89,6 +89,7 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
     struct pm_fit_options same = options ? *options : (struct pm_fit_options){0};
     same.drop_outliers = false;  /* they are no longer there */
     same.without_strides = true; /* their misses are compared in fully associative caches */
+    same.dumping = NULL;
     size_t n_fitted = pm_fit_keep_fitted(profiles, n_profiles, set, fitted);
     size_t n_names = pm_fit_varying(fitted, n_fitted, &same, names, NULL, &ignored);
     same.parameters = names; /* the same kind of models */
@@ -104,5 +105,6 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
             break;
         set->held_out[set->n_held_out++] = without;
     }
+    pm_dump_held_out(options ? options->dumping : NULL, set);
     free(fitted);
 }

@@ -15,8 +15,10 @@ void pm_fit_edges(const struct pm_fit_job *job, struct pm_fit_worker *worker, si
         const struct pm_design *design = job->bases.designs[d];
         for (size_t k = 0; k < job->n; k++)
             series[k] = job->profiles[k]->edge_counts[e];
+        pm_dump_series_of_edge(job, pm_partition_series(worker->partitions[d]), e);
         pm_series_fit(pm_partition_series(worker->partitions[d]), series, PM_SERIES_COUNT,
                       &job->set->edges[e]);
+        pm_dump_series_of_nothing(pm_partition_series(worker->partitions[d]));
         struct pm_model *model = &job->set->edges[e];
         if (!model->exact && job->n_names == 1 && !job->bases.given[d])
             pm_fit_logarithms(job->n, design->x, series, model);
@@ -46,10 +48,13 @@ void pm_fit_one_histogram(const struct pm_fit_job *job, struct pm_fit_worker *wo
     size_t design = design_of_group(job, model->group);
     struct pm_partition *partition = worker->partitions[design];
     const struct pm_histogram *const *histograms = job->listing.histograms + h * job->n;
+    pm_dump_series_of_histogram(job, pm_partition_series(partition), h);
     if (job->cut == PM_FIT_SIGMETRICS)
         pm_fit_histogram_literally(partition, histograms, model);
     else
         pm_fit_histogram(partition, histograms, model);
+    pm_dump_series_of_nothing(pm_partition_series(partition));
+    pm_dump_partition(job->dumping, job->structure, job->set->runs, partition, model);
     if (job->cut == PM_FIT_GAPS && worker->trials &&
         pm_fit_is_irregular(job->structure, model->group, job->n))
         pm_fit_scales(partition, &job->extent, worker->trials[design], &job->trial_extent,

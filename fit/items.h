@@ -25,6 +25,7 @@ struct pm_fit_job {
     struct pm_fit_bases trial_bases;
     struct pm_basis *trial_basis; /* owned */
     struct pm_extent extent, trial_extent;
+    const struct pm_dumping *dumping; /* NULL: nobody wants to know */
 };
 
 /* What one thread works with: touched first by it, so that it lies near. */
@@ -38,6 +39,22 @@ struct pm_fit_worker {
    which it moves goes through memory with a stride that depends on data or, if N_SIZES are enough
    to judge by, that is not known. */
 bool pm_fit_is_irregular(const struct pm_structure *structure, uint32_t number, size_t n_sizes);
+
+/* ---- what passes made, for pm_fit_options.dumping (dump_fit.c) --------------------------------
+ */
+
+void pm_dump_bases(const struct pm_fit_job *job);
+/* Names the series of an edge, or of histogram H, for the dump of their candidates; then
+   of nothing. */
+void pm_dump_series_of_edge(const struct pm_fit_job *job, struct pm_series_workspace *series,
+                            size_t edge);
+void pm_dump_series_of_histogram(const struct pm_fit_job *job, struct pm_series_workspace *series,
+                                 size_t h);
+void pm_dump_series_of_nothing(struct pm_series_workspace *series);
+/* Models of edges, histograms and strides. */
+void pm_dump_models(const struct pm_fit_job *job);
+
+/* ---- items ----------------------------------------------------------------------------------- */
 
 /* The models of the edges FIRST to LAST. */
 void pm_fit_edges(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t first,

@@ -49,7 +49,7 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
     size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
     size_t n_items = n_chunks + set->n_histograms;
     size_t n_joint = job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0;
-    int threads = n_threads ? (int)n_threads : omp_get_max_threads();
+    int threads = job->dumping ? 1 : n_threads ? (int)n_threads : omp_get_max_threads();
     double *errors = pm_alloc(job->structure->n_groups, sizeof *errors);
 #pragma omp parallel num_threads(threads)
     {
@@ -198,7 +198,8 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
     struct pm_fit_job job = {.structure = structure,
                              .n = n_profiles,
                              .n_names = n_names,
-                             .cut = options ? options->partition : PM_FIT_GAPS};
+                             .cut = options ? options->partition : PM_FIT_GAPS,
+                             .dumping = options ? options->dumping : NULL};
     memcpy(job.names, names, n_names * sizeof *names);
     job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);
     job.set = pm_alloc(1, sizeof *job.set);
@@ -210,6 +211,7 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
         free(job.profiles);
         return NULL;
     }
+    pm_dump_bases(&job);
     measured_range(&job);
     find_left_out(&job);
     job.set->n_edges = structure->n_edges;
@@ -227,6 +229,7 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
     if (job.n_names == 1)
         pm_fit_remainder_edges(structure, &job.bases,
                                (const struct pm_profile *const *)job.profiles, names[0], job.set);
+    pm_dump_models(&job);
     pm_fit_trim_basis(job.set, job.n_names == 1 ? PM_FIT_BASIS : 1);
     if (statistics) {
         count_models(job.set, statistics);

@@ -52,6 +52,7 @@ struct pm_region_request {
     bool pessimistic;
     bool with_causes; /* else all cycles of a path go to what holds it back most */
     bool with_gains;
+    const struct pm_dumping *dumping; /* paths print what they are; NULL: not */
 };
 
 struct pm_region_schedule {
@@ -162,6 +163,24 @@ bool pm_is_worth_a_note(double part, double whole);
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   double *const *misses, const struct pm_target_machine *target,
                   double split_operations, struct pm_prediction *prediction);
+
+/* ---- dump_prediction.c ----------------------------------------------------------------------- */
+
+/* What the passes of a prediction made, for pm_predict_options.dumping. */
+void pm_dump_profile(const struct pm_dumping *dumping, const struct pm_profile *profile,
+                     const struct pm_machine *machine);
+void pm_dump_frequencies(const struct pm_dumping *dumping, const struct pm_frequencies *frequencies,
+                         const struct pm_scope_prediction *scopes);
+/* A path of a region, its schedule by OPTIONS, and its reservations. */
+void pm_dump_path(const struct pm_region_request *request, const struct pm_path_step *steps,
+                  size_t n_steps, double executions, const struct pm_schedule_options *options,
+                  const struct pm_path_schedule *path);
+void pm_dump_regions(const struct pm_dumping *dumping, const struct pm_frequencies *frequencies,
+                     const struct pm_region_schedule *schedules);
+void pm_dump_misses(const struct pm_dumping *dumping, const struct pm_machine *machine,
+                    const struct pm_group_misses *groups);
+/* What misses add, and what all that adds up to. */
+void pm_dump_costs(const struct pm_dumping *dumping, const struct pm_prediction *prediction);
 
 /* ---- memory_notes.c -------------------------------------------------------------------------- */
 

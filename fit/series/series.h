@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/dumps/dumps.h"
 #include "core/model.h"
 #include "fit/private.h"
 
@@ -138,6 +139,16 @@ void pm_series_workspace_free(struct pm_series_workspace *workspace);
    zero are left out for counts: the quantity sets in later. */
 void pm_series_fit(struct pm_series_workspace *workspace, const double *y, enum pm_series_kind kind,
                    struct pm_model *model);
+
+/* What the series are of that a workspace fits from here on, for the dump of their candidates
+   (dump_candidates.c). */
+struct pm_series_subject {
+    const struct pm_dumping *dumping; /* NULL: nobody wants to know */
+    const struct pm_basis *basis;     /* functions of the model set, which terms are numbers in */
+    char what[128];                   /* "edge b0 -> b1" */
+};
+void pm_series_about(struct pm_series_workspace *workspace,
+                     const struct pm_series_subject *subject);
 
 /* How well a free polynomial of degree 3 at most predicts each of Y[FROM …] from the others: the
    leave-one-out error, relative; 0 for all zeros. */

@@ -201,6 +201,7 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
 static bool predict_threads(struct mapping *m, struct pm_error *err) {
     struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
     options.without_doubts = true;
+    options.dumping = NULL; /* the whole is dumped */
     m->serial = pm_predict(m->structure, &m->threads[0], m->machine, &options, err);
     bool ok = m->serial != NULL;
     m->each = pm_alloc(m->n_threads, sizeof *m->each);
