@@ -9,8 +9,8 @@
 #include "cmd/options.h"
 #include "ask/ask.h"
 #include "core/base/base.h"
+#include "core/messages/messages.h"
 #include "core/store/store.h"
-#include "fit/messages/messages.h"
 #include "fit/query/query.h"
 #include "fit/warnings/warnings.h"
 
@@ -247,15 +247,6 @@ static int read_basis(const struct pm_option_use *use) {
     return 0;
 }
 
-static int read_partition(const struct pm_option_use *use) {
-    enum pm_fit_partition *partition = use->to;
-    bool gaps = strcmp(use->value, "gaps") == 0;
-    *partition = gaps ? PM_FIT_GAPS : PM_FIT_SIGMETRICS;
-    if (gaps || strcmp(use->value, "sigmetrics") == 0)
-        return 0;
-    return pm_usage_error("fit", "--partition is gaps or sigmetrics, not \"%s\"", use->value);
-}
-
 /* --in N,M */
 static bool add_parameter(void *to, char *item, struct pm_error *err) {
     struct request *request = to;
@@ -283,8 +274,6 @@ static const struct pm_option options[] = {
             "sums of these functions, for all or a part of the program", .repeats = true),
     PM_FLAG("search", 0, AT(fit.search), "also tries N^(i/j)*log2(N)^k"),
     PM_LIST("in", 0, "NAMES", add_parameter, 0, "functions of these parameters", .repeats = true),
-    PM_READ("partition", 0, "gaps|sigmetrics", read_partition, AT(fit.partition),
-            "how histograms are cut into bins"),
     PM_READ("threads", 0, "N", pm_read_count, AT(fit.n_threads),
             "uses N threads (as many as there are processors)"),
     PM_HEADING("what is shown"),

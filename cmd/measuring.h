@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/progress/progress.h"
+#include "cmd/progress.h"
 #include "measure/measure.h"
 
 struct pm_measuring {

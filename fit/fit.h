@@ -27,13 +27,6 @@ struct pm_fit_basis {
     const char *functions; /* "1, N, N^2, N*log2(N)": of any parameters of the runs */
 };
 
-/* How a group's histograms are cut into bins. */
-enum pm_fit_partition {
-    PM_FIT_GAPS,       /* histogram/partition.c: at gaps that can be followed from size to size */
-    PM_FIT_SIGMETRICS, /* histogram/sigmetrics.c: section 2.3.2 of the paper as it is written, to
-                          compare */
-};
-
 struct pm_fit_options {
     unsigned n_threads; /* 0: all that OpenMP offers */
     /* Functions in place of 1, N … N^4. If several name one scope, the last counts; functions for
@@ -41,7 +34,6 @@ struct pm_fit_options {
     size_t n_bases;
     const struct pm_fit_basis *bases;
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
-    enum pm_fit_partition partition;
     bool drop_outliers;   /* sizes that do not go with the others are not fitted */
     bool without_strides; /* no models of these */
     /* Parameters that were given as formulas, which models are not functions of where others do;
@@ -135,6 +127,20 @@ void pm_fit_write_backs(const struct pm_structure *structure,
 struct pm_model_set *pm_fit_counts(const struct pm_parameters *runs, size_t n_runs,
                                    const double *counts, size_t n_series,
                                    const struct pm_fit_options *options, struct pm_error *err);
+
+struct pm_event_kind;     /* core/communication/communication.h */
+struct pm_message_models; /* core/messages/messages.h */
+struct pm_store;          /* core/store/store.h */
+
+/* False: it is sent to MPI_PROC_NULL, or received from there, and so is no message. */
+bool pm_is_message(const struct pm_event_kind *kind);
+
+/* Models of numbers and sizes of messages, by call path and operation, from the runs of what is
+   selected in STORE: of a role, of its mean rank; else of all ranks added up.  NULL, without a
+   sentence, where communication was not traced in all of them; with one as of pm_fit_counts.  Owned
+   by the caller. */
+struct pm_message_models *
+pm_fit_messages(struct pm_store *store, const struct pm_fit_options *options, struct pm_error *err);
 
 /* Makes OPTIONS ask for models in the parameters that SET's are in, so that models of its runs go
    with it; NAMES has room for PM_MAX_PARAMETERS and must live as long.  Where these do not tell the

@@ -211,6 +211,9 @@
       "counts that small fractions reproduce are exactly that, with remainders and logarithms")    \
     X(LOGARITHMS, logarithms, "counts may grow as N*log2(N)")                                      \
     X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
+    X(PARTITION, partition,                                                                        \
+      "histograms are cut so that bins are followed through the sizes; without, as the paper has " \
+      "it")                                                                                        \
     X(CONSTANT_BINS, constant_bins, "short distances of every size are bins of their own")         \
     X(CLEAN_CUT, clean_cut, "short and long distances are cut apart first")                        \
     X(GAPS, gaps, "cuts at gaps that are followed through the sizes")                              \

@@ -49,13 +49,13 @@ void pm_fit_one_histogram(const struct pm_fit_job *job, struct pm_fit_worker *wo
     struct pm_partition *partition = worker->partitions[design];
     const struct pm_histogram *const *histograms = job->listing.histograms + h * job->n;
     pm_dump_series_of_histogram(job, pm_partition_series(partition), h);
-    if (job->cut == PM_FIT_SIGMETRICS)
+    if (pm_fit_without(PM_STEP_PARTITION))
         pm_fit_histogram_literally(partition, histograms, model);
     else
         pm_fit_histogram(partition, histograms, model);
     pm_dump_series_of_nothing(pm_partition_series(partition));
     pm_dump_partition(job->dumping, job->structure, job->set->runs, partition, model);
-    if (job->cut == PM_FIT_GAPS && worker->trials &&
+    if (!pm_fit_without(PM_STEP_PARTITION) && worker->trials &&
         pm_fit_is_irregular(job->structure, model->group, job->n))
         pm_fit_scales(partition, &job->extent, worker->trials[design], &job->trial_extent,
                       histograms, model);

@@ -16,7 +16,6 @@ struct pm_fit_job {
     size_t n_names;
     struct pm_fit_bases bases;
     struct pm_model_set *set;
-    enum pm_fit_partition cut;
     struct pm_listing listing;
     uint32_t *largest_bytes; /* [group]: of its accesses; owned */
     double *accesses;        /* [group · n + size]: by the counts of edges; owned */

@@ -48,7 +48,7 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
     struct pm_model_set *set = job->set;
     size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
     size_t n_items = n_chunks + set->n_histograms;
-    size_t n_joint = job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0;
+    size_t n_joint = pm_fit_without(PM_STEP_PARTITION) ? 0 : job->listing.n_joint;
     int threads = job->dumping ? 1 : n_threads ? (int)n_threads : omp_get_max_threads();
     double *errors = pm_alloc(job->structure->n_groups, sizeof *errors);
 #pragma omp parallel num_threads(threads)
@@ -90,7 +90,7 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic, ACCESSES_AT_ONCE)
         for (size_t h = 0; h < set->n_histograms; h++) {
             pm_fit_accesses(job, &worker, errors, h);
-            if (job->cut == PM_FIT_GAPS)
+            if (!pm_fit_without(PM_STEP_PARTITION))
                 pm_fit_cold(job, &worker, h);
         }
         worker_free(job, &worker);
@@ -198,7 +198,6 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
     struct pm_fit_job job = {.structure = structure,
                              .n = n_profiles,
                              .n_names = n_names,
-                             .cut = options ? options->partition : PM_FIT_GAPS,
                              .dumping = options ? options->dumping : NULL};
     memcpy(job.names, names, n_names * sizeof *names);
     job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);

@@ -9,7 +9,6 @@
 
 #include "cmd/parallel/parallel.h"
 #include "fit/fit.h"
-#include "fit/messages/messages.h"
 #include "report/parallel/parallel.h"
 
 /* ---- time of one rank ------------------------------------------------------------------------ */

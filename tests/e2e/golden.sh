@@ -240,7 +240,6 @@ golden fit.flagged.json pmodel fit --flagged --top 5 --format json renewed.pmdb
 golden fit.flagged.csv pmodel fit --flagged --format csv renewed.pmdb
 golden fit.flagged.top.txt pmodel fit --flagged --top 3 --threads 1 renewed.pmdb
 golden fit.drop_outliers.txt pmodel fit --drop-outliers renewed.pmdb
-golden fit.partition.txt pmodel fit --partition sigmetrics renewed.pmdb
 golden fit.search.txt pmodel fit --search --models run.pmdb
 golden fit.basis.txt pmodel fit --models --basis '1, N, N^2' --basis 'triangle/2=1, N, N*log2(N)' \
     --basis 'uneven=1, (N%3)*N^2' coarse.pmdb

@@ -1,6 +1,6 @@
 /* Predicted beside measured seconds, as a table of pairs, for `pmodel validate --time`. */
-#ifndef PM_ANALYSIS_TIMES_H
-#define PM_ANALYSIS_TIMES_H
+#ifndef PM_PREDICTED_TIMES_H
+#define PM_PREDICTED_TIMES_H
 
 #include "core/base/base.h"
 #include "core/prediction.h"

@@ -5,7 +5,7 @@
 
    The ends of a score are those of all times at once: models' errors of several programs are not
    known to cancel. */
-#include "fit/analysis/ranking/ranking.h"
+#include "fit/analysis/ranking.h"
 
 #include <math.h>
 #include <stdlib.h>

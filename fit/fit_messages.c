@@ -1,8 +1,12 @@
-/* Models of messages: series of one's own, one value for each run; see messages.h. */
-#include "fit/messages/messages.h"
+/* Models of messages: series of one's own, one value for each run; see fit.h and
+   core/messages/messages.h. */
+#include "fit/fit.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/messages/messages.h"
+#include "core/store/store.h"
 
 /* Values of all runs. */
 struct series {

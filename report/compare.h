@@ -6,7 +6,7 @@
 
 #include "core/machine/machine.h"
 #include "core/parameters.h"
-#include "fit/analysis/ranking/ranking.h"
+#include "fit/analysis/analysis.h"
 #include "report/options.h"
 
 struct pm_compared_program {

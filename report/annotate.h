@@ -6,7 +6,7 @@
 
 #include "core/prediction.h"
 #include "core/source/source.h"
-#include "fit/analysis/lines/lines.h"
+#include "fit/analysis/analysis.h"
 #include "report/options.h"
 
 struct pm_annotation {

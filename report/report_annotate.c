@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/annotate/annotate.h"
+#include "report/annotate.h"
 #include "report/labels/labels.h"
 #include "report/writers/writers.h"
 

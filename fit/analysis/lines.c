@@ -3,7 +3,7 @@
      schedule of a scope  →  basic blocks, by executions · instructions  →  their instructions,
    evenly misses of a group    →  its references, by executions cycles of misses     →  groups by
    their misses of the level; what else memory costs (bandwidth), by misses of the first level */
-#include "fit/analysis/lines/lines.h"
+#include "fit/analysis/lines.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
    of the first and the last size that were measured, which took t₁ and t₂ seconds. */
 #define _GNU_SOURCE
-#include "cmd/progress/progress.h"
+#include "cmd/progress.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* `pmodel compare`: its fields, and the comparison as a table, JSON and CSV. */
 #include <stdlib.h>
 
-#include "report/compare/compare.h"
+#include "report/compare.h"
 #include "report/writers/writers.h"
 
 struct compare_row {

@@ -7,7 +7,7 @@
 
    again and again, since a caller may have no timer either.  What is left after MOST_PASSES (of
    routines that only call each other, or are called through pointers alone) is in no nest. */
-#include "fit/analysis/times/times.h"
+#include "fit/analysis/predicted_times.h"
 
 #include <math.h>
 #include <stdlib.h>
