@@ -61,6 +61,17 @@ double pm_clock_best_width(const struct pm_clock *clock);
 /* Of all rounds of the clock so far. */
 uint64_t pm_clock_rounds(const struct pm_clock *clock);
 uint64_t pm_clock_discarded(const struct pm_clock *clock);
+/* ---- how much of a core there is ------------------------------------------------------------- */
+
+/* Of the issue slots of the core that the thread is on, the share that a loop at full width gets
+   during the next SECONDS, 0 to 1: the rest went to another program, to the core's other hardware
+   thread, or was taken by the hypervisor.  1 is the most that it ever got in this process, so that
+   who was there from the beginning on is not seen.  NAN: this ISA has no such loop. */
+double pm_core_share(double seconds);
+/* The CPU with most of a core, of those that the thread may use (the first 64), by SECONDS of the
+   loop on all of them together; its *SHARE.  −1: that cannot be found out. */
+int pm_quietest_cpu(double seconds, double *share);
+
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 struct pm_clock_rates {
