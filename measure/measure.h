@@ -61,6 +61,7 @@ struct pm_measure_request {
     unsigned time_runs;            /* how often each size is run with timers; 0: not at all */
     bool time_again;               /* also a size whose times the store has */
     struct pm_times_listener times_listener;
+    struct pm_core_gauge gauge;         /* of the CPU that timed runs are on */
     bool bound;                         /* lower bounds of loop nests; needs time_runs */
     double bound_share;                 /* of the time that a nest must take for that */
     struct pm_nest_choice bound_choice; /* instead of that share, if it is one */

@@ -177,6 +177,12 @@ void pm_report_machine_check(FILE *out, const struct pm_machine *machine,
         pm_print_line(out, options,
                       "%s: %zu figures, of which %zu are unverified and %zu have no source.",
                       machine->title, figures.n_figures, n_unverified, n_without);
+        for (size_t l = 0; l < machine->n_levels; l++) {
+            char *serves = pm_level_serves_text(&machine->levels[l]);
+            if (serves)
+                pm_print_line(out, options, "%s", serves);
+            free(serves);
+        }
         struct pm_table_rows rows =
             pm_table_begin(pm_fields_named(PM_FIELDS(figure_fields), "name value unit source"));
         for (size_t i = 0; i < doubtful.n_figures; i++)

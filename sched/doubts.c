@@ -4,7 +4,8 @@
        elasticity = (Δ time / time) / (Δ figure / figure)
 
    Of clock and miss penalties it follows from the cycles that are there; of a cache's size from
-   the misses of fully associative caches of this size and of one a tenth larger.  Figures of a
+   the misses of fully associative caches of this size and of one a tenth larger; of a response from
+   those at distances a tenth longer, and from nothing else of its level's shape.  Figures of a
    level's sets count a tenth of what full associativity would change.  Of figures that schedules
    come from, the regions with the most cycles are scheduled again with the figure a tenth larger.
    Figures that nothing is mapped on yet are not counted. */
@@ -123,11 +124,18 @@ static double schedule_change(const struct doubting *d, const char *figure, cons
 
 /* ---- what misses come from ------------------------------------------------------------------- */
 
-/* Misses of LEVEL if it was fully associative, and of BLOCKS: what sizes and sets change is told
-   from these. */
+/* Misses of LEVEL if it was fully associative, and FACTOR times as large, or its response reached
+   so far: what sizes and sets change is told from these. */
 static double misses_anywhere(const struct doubting *d, const struct pm_level *level,
-                              double blocks) {
-    return pm_profile_fully_associative_misses(d->mapped->profile, level->block_bytes, blocks);
+                              double factor) {
+    const struct pm_profile *profile = d->mapped->profile;
+    struct pm_response serves = level->serves;
+    double blocks = pm_level_capacity_blocks(level) * factor, sum = 0;
+    pm_response_scale(&serves, factor);
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        if (profile->histograms[h].histogram.block_bytes == level->block_bytes)
+            sum += pm_distance_misses(&profile->histograms[h].histogram, blocks, &serves);
+    return sum;
 }
 
 /* The change of the cycles of level L where FIELD is a step larger; NAN: nothing comes from it. */
@@ -137,20 +145,18 @@ static double level_change(const struct doubting *d, size_t l, const char *field
                                        "inclusion", "unified",     NULL};
     const struct pm_level *level = &d->mapped->target->machine->levels[l];
     const struct pm_cost_sum *total = &d->prediction->scopes[0].total;
-    double blocks = pm_level_capacity_blocks(level),
-           cost = level->miss_penalty_cycles * level->exposed;
+    const bool is_response = level->serves.n_points > 0;
+    double cost = level->miss_penalty_cycles * level->exposed;
     if (d->prediction->without_memory)
         return NAN;
     if (strcmp(field, "exposed") == 0 && !d->prediction->is_simple)
         return NAN;
     if (strcmp(field, "miss_penalty") == 0 || strcmp(field, "exposed") == 0)
         return step * total->level_cycles[l];
-    if (is_one_of(field, sizes))
-        return (misses_anywhere(d, level, blocks * (1 + step)) -
-                misses_anywhere(d, level, blocks)) *
-               cost;
-    if (is_one_of(field, sets))
-        return fabs(total->level_misses[l] - misses_anywhere(d, level, blocks)) * cost;
+    if (is_response ? strcmp(field, "serves") == 0 : is_one_of(field, sizes))
+        return (misses_anywhere(d, level, 1 + step) - misses_anywhere(d, level, 1)) * cost;
+    if (!is_response && is_one_of(field, sets))
+        return fabs(total->level_misses[l] - misses_anywhere(d, level, 1)) * cost;
     return NAN;
 }
 

@@ -244,11 +244,17 @@ static void note_misses(const struct pm_machine *machine, struct pm_prediction *
             prediction, share_of(total->memory_cycles, total->cycles),
             "What misses cost is from a signature that was made from the machine's "
             "description: nobody measured its curves.");
-    for (size_t i = 0; i < machine->n_levels; i++)
-        if (machine->levels[i].shared_by > 1)
+    for (size_t i = 0; i < machine->n_levels; i++) {
+        char *serves = pm_level_serves_text(&machine->levels[i]);
+        if (serves)
+            pm_prediction_note_of(prediction, share_of(total->level_cycles[i], total->cycles), "%s",
+                                  serves);
+        else if (machine->levels[i].shared_by > 1)
             pm_prediction_note(prediction,
                                "%s is shared by %u cores; the program has it to itself here.",
                                machine->levels[i].name, (unsigned)machine->levels[i].shared_by);
+        free(serves);
+    }
     if (machine->memory_bandwidth_bytes_per_cycle <= 0)
         pm_prediction_note_of(prediction, share_of(total->memory_cycles, total->cycles),
                               "Machine file %s gives no memory bandwidth, so there is no bandwidth "

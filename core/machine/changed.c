@@ -80,6 +80,8 @@ static void scale_field(const struct pm_machine_section *section,
         return;
     else
         pm_value_store(field, &value, NULL, content);
+    if (section == &pm_sections[PM_SECTION_CACHE])
+        pm_renew_serves(content);
     scaling->found = true;
 }
 

@@ -121,6 +121,7 @@ static bool check_levels(struct pm_machine *machine) {
     for (size_t i = 0; i < machine->n_all_levels; i++) {
         struct pm_level *level = &machine->levels[i];
         bool is_cache = level->kind == PM_LEVEL_CACHE;
+        pm_renew_serves(level);
         if (is_cache ? check_cache(level, before) : check_tlb(level))
             return false;
         if (is_cache)

@@ -9,6 +9,7 @@
 
 #include "core/structure/structure.h"
 #include "core/base/base.h"
+#include "core/shared_level/shared_level.h"
 
 enum {
     PM_MACHINE_MAX_UNITS = 64,
@@ -92,7 +93,9 @@ struct pm_level {
     double read_bandwidth; /* bytes a cycle from this level towards the core; 0 unknown */
     double write_bandwidth, copy_bandwidth; /* a copy moves each byte twice */
     uint32_t shared_by;                     /* cores; 1 private */
-    uint32_t misses_in_flight;              /* of this level, outstanding at a time; 0 unknown */
+    struct pm_response serves;  /* of a cache that neighbours use, too; no points: it is a step */
+    uint64_t serves_size_bytes; /* that the level had when its response was given */
+    uint32_t misses_in_flight;  /* of this level, outstanding at a time; 0 unknown */
     double miss_penalty_cycles;
     double exposed; /* share of the penalty that the core cannot hide, 0…1 */
     struct pm_trust trust;
@@ -331,6 +334,10 @@ void pm_mistake_locate(const char *text, const char *sentence, struct pm_mistake
 /* Writes MACHINE as a machine file, from which pm_machine_read makes the same machine. */
 void pm_machine_write(FILE *to, const struct pm_machine *machine);
 
+/* RESPONSE as `serves` has it in a machine file, "{\"1MiB: 1 (1 to 1)\", …}"; owned by the caller.
+ */
+char *pm_response_text(const struct pm_response *response);
+
 /* ---- its figures as a list ------------------------------------------------------------------- */
 
 /* A figure or word of a machine, by the name that --set takes. */
@@ -408,8 +415,15 @@ char *pm_reservation_table_text(const struct pm_machine *machine,
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-/* How many blocks a level holds: a cache its lines, a TLB its entries. */
+/* How many blocks a level holds: a cache its lines, a TLB its entries.  Of one with a response as
+   many as lie between reuses of which it serves half: what a step would stand at. */
 double pm_level_capacity_blocks(const struct pm_level *level);
+/* Misses of HISTOGRAM, in blocks of LEVEL's, through its response, or if it was fully associative.
+   (Those in its sets are fit/sets/'s.) */
+double pm_level_distance_misses(const struct pm_level *level, const struct pm_histogram *histogram);
+/* "L3, of 32 MiB, is shared: it serves half of the reuses at 6 MiB."; owned by the caller.  NULL:
+   it has no response. */
+char *pm_level_serves_text(const struct pm_level *level);
 /* How many sets these are in, 1 where the level is fully associative.  Need not be a power of two:
    the slices of a cache are as many as the cores. */
 uint64_t pm_level_sets(const struct pm_level *level);

@@ -135,6 +135,8 @@ char *pm_list_text(const struct pm_machine *machine, const struct pm_machine_sec
                                                  : tables_text(machine, content);
     if (section == &pm_sections[PM_SECTION_FOREIGN])
         return adds_text(content);
+    if (section == &pm_sections[PM_SECTION_CACHE])
+        return pm_response_text(&((const struct pm_level *)content)->serves);
     return points_text(content, field->name);
 }
 

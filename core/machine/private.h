@@ -146,6 +146,13 @@ void pm_free_cost(struct pm_cost *row); /* what it owns */
 void pm_note_interval(struct pm_machine *machine, const char *section, const char *field,
                       const struct pm_machine_value *value);
 
+/* ---- serves.c -------------------------------------------------------------------------------- */
+
+/* The points of a cache's `serves` into LEVEL. */
+int pm_take_serves(cfg_t *section, int line, struct pm_level *level);
+/* Where LEVEL's size is another one than its response was given with, distances go with it. */
+void pm_renew_serves(struct pm_level *level);
+
 /* ---- check_machine.c ------------------------------------------------------------------------- */
 
 /* Bit set of the units that any cost reserves. */

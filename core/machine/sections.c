@@ -196,8 +196,10 @@ static int take_level(cfg_t *section, int line, uint8_t kind) {
         return pm_machine_refuse(line, "more than %d caches and TLBs", PM_MAX_LEVELS);
     if (!level)
         level = new_level(name, kind);
-    return pm_take_section(section, line, kind == PM_LEVEL_TLB ? PM_SECTION_TLB : PM_SECTION_CACHE,
-                           name, level);
+    if (pm_take_section(section, line, kind == PM_LEVEL_TLB ? PM_SECTION_TLB : PM_SECTION_CACHE,
+                        name, level))
+        return -1;
+    return kind == PM_LEVEL_CACHE ? pm_take_serves(section, line, level) : 0;
 }
 
 int pm_take_cache(cfg_t *section, int line) { return take_level(section, line, PM_LEVEL_CACHE); }

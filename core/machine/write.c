@@ -162,6 +162,10 @@ static void write_section(void *context, const struct pm_machine_section *sectio
     if (is_curve)
         write_hits(w, content);
     fputs(is_root ? "\n\n" : " }\n", w->to);
+    char *serves = section == &pm_sections[PM_SECTION_CACHE] ? pm_level_serves_text(content) : NULL;
+    if (serves)
+        fprintf(w->to, "# %s\n", serves);
+    free(serves);
 }
 
 void pm_machine_write(FILE *to, const struct pm_machine *machine) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/machine/machine.h"
 #include "machines/probe/probe_figures.h"
 
 /* What no probe tells, and is unverified: the share of a penalty that the core cannot hide. */
@@ -53,6 +54,12 @@ static void write_caches(FILE *to, const struct pm_memory_probe *memory,
         uint64_t sharing = sharing_cores(said, (unsigned)i + 1);
         if (sharing > 1)
             fprintf(to, "  shared_by = %llu", (unsigned long long)sharing);
+        struct pm_response serves;
+        if (i + 1 == memory->n_caches && pm_probed_response(memory, &serves)) {
+            char *text = pm_response_text(&serves);
+            fprintf(to, "\n           serves = %s\n          ", text);
+            free(text);
+        }
         fprintf(to, "  indexed = %s  not_verified = {exposed%s%s%s}\n", i ? "physical" : "virtual",
                 pm_is_known(cache->ways) ? "" : ", ways",
                 pm_is_known(cache->line_bytes) ? "" : ", line", sharing > 1 ? ", shared_by" : "");

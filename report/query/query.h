@@ -70,16 +70,16 @@ struct pm_query_report {
     enum pm_query_kind kind;
     const struct pm_structure *structure;
     const struct pm_query_parts *parts;
-    const char *measured_up_to;      /* "N=64" */
-    bool with_cold;                  /* the wanted hit ratio counts first touches */
-    struct pm_query_answers answers; /* by part, then size, cache and hit ratio */
+    const struct pm_query_caches *caches; /* that were asked for */
+    const char *measured_up_to;           /* "N=64" */
+    bool with_cold;                       /* the wanted hit ratio counts first touches */
+    struct pm_query_answers answers;      /* by part, then size, cache and hit ratio */
     /* Where a size is the answer. */
     const char *solved; /* name of the parameter */
     struct pm_query_range range;
     double most_factor; /* the range's largest size by the largest measured one */
     /* PM_QUERY_FITS. */
     const struct pm_model_set *models;
-    const struct pm_query_caches *caches;
     const struct pm_query_fits *fits; /* [part · n_caches + cache] */
     struct pm_parameters fixed;       /* the other parameters */
 };

@@ -236,6 +236,24 @@ static void a_shared_level_is_divided(void **state) {
     assert_near(misses[1], 110);
 }
 
+/* Each of four cores of those that share a level finds it as full as one at a quarter of the
+   distance. */
+static void what_a_level_serves_is_shared(void **state) {
+    (void)state;
+    struct program p = make_program();
+    use_machine(&p, TOP_LINES("64", "true", "true", "") UNITS COSTS
+                "cache L1 { size = 6400 line = 64 ways = 0 latency = 4 miss_penalty = 10 "
+                "exposed = 1 }\n"
+                "cache L2 { size = 64000 line = 64 ways = 0 latency = 14 miss_penalty = 100 "
+                "exposed = 1 shared_by = 4 serves = {\"16000: 1\", \"64000: 0.5\"} }\n");
+    for (unsigned n = 1; n <= 8; n *= 2) {
+        struct pm_machine *share = pm_machine_share(p.machine, n);
+        assert_near(pm_response_half_bytes(&share->levels[1].serves), 64000 / fmin(n, 4));
+        pm_machine_copy_free(share);
+    }
+    free_program(&p);
+}
+
 static void bandwidth_of_memory_saturates(void **state) {
     (void)state;
     struct program p = make_program();
@@ -310,6 +328,7 @@ int main(void) {
         cmocka_unit_test(what_is_left_is_one_passage),
         cmocka_unit_test(the_slowest_core_counts),
         cmocka_unit_test(a_shared_level_is_divided),
+        cmocka_unit_test(what_a_level_serves_is_shared),
         cmocka_unit_test(bandwidth_of_memory_saturates),
         cmocka_unit_test(routines_belong_to_who_calls_them),
     };

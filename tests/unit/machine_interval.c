@@ -93,6 +93,36 @@ static void unverified_sizes_count_where_something_hangs_on_them(void **state) {
     assert_near(little.spread.machine_above, 0);
 }
 
+/* Distance 1000 is 64000 bytes. */
+#define SERVES(points)                                                                             \
+    WITH_L2("miss_penalty = 100 size = 640000 serves = {\"6400: 1 (1 to 1)\", " points "}")
+
+static void what_a_shared_level_serves_counts_and_its_interval_too(void **state) {
+    (void)state;
+    struct pm_cost_sum inner = loads_at(999, SERVES("\"64000: 0.6 (0.4 to 0.7)\""));
+    struct pm_cost_sum less = loads_at(999, SERVES("\"64000: 0.4\""));
+    struct pm_cost_sum more = loads_at(999, SERVES("\"64000: 0.7\""));
+    assert_float_equal(inner.level_misses[1], 200, 0.2);
+    assert_float_equal(less.level_misses[1], 300, 0.3);
+    assert_true(more.cycles < inner.cycles && inner.cycles < less.cycles);
+    assert_near(inner.spread.machine_below, inner.cycles - more.cycles);
+    assert_near(inner.spread.machine_above, less.cycles - inner.cycles);
+    assert_near(less.spread.machine_above, 0);
+}
+
+/* That the size is unverified is of no account: nothing comes from it. */
+static void an_unverified_response_may_reach_farther_or_less_far(void **state) {
+    (void)state;
+    struct pm_cost_sum inner =
+        loads_at(999, WITH_L2("miss_penalty = 100 size = 640000 not_verified = {size, serves}"
+                              " serves = {\"6400: 1\", \"64000: 0.6\", \"640000: 0\"}"));
+    assert_true(inner.spread.machine_above > 0 && inner.spread.machine_below > 0);
+    inner = loads_at(999, WITH_L2("miss_penalty = 100 size = 640000 not_verified = {size}"
+                                  " serves = {\"6400: 1\", \"64000: 0.6\", \"640000: 0\"}"));
+    assert_near(inner.spread.machine_above, 0);
+    assert_near(inner.spread.machine_below, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_fits_in_all_sizes_or_none_hangs_on_none),
@@ -100,6 +130,8 @@ int main(void) {
         cmocka_unit_test(what_fits_in_larger_sizes_is_faster_there_and_not_more),
         cmocka_unit_test(of_a_penalty_the_fast_side_counts),
         cmocka_unit_test(sides_of_several_figures_are_joined_apart),
+        cmocka_unit_test(what_a_shared_level_serves_counts_and_its_interval_too),
+        cmocka_unit_test(an_unverified_response_may_reach_farther_or_less_far),
         cmocka_unit_test(unverified_sizes_count_where_something_hangs_on_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,7 @@ struct example_query {
 };
 
 static const struct pm_set_cache fully_associative;
+static const struct pm_query_caches no_level; /* that would have a sentence of its own */
 
 static struct pm_query_row *add_row(struct example_query *query, double n, double blocks) {
     struct pm_query_row *row = PM_PUSH(&query->report.answers, rows);
@@ -149,6 +150,7 @@ static void start(struct example_query *query, const struct pm_structure *struct
     query->report = (struct pm_query_report){.kind = kind,
                                              .structure = structure,
                                              .parts = &query->parts,
+                                             .caches = &no_level,
                                              .measured_up_to = "N=64",
                                              .with_cold = true,
                                              .solved = kind == PM_QUERY_SIZE ? "N" : NULL,

@@ -7,6 +7,8 @@
 
 #include "tests/unit/store_example.h"
 
+static const struct pm_response no_response;
+
 static void runs_come_back_whole(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -37,10 +39,10 @@ static void runs_come_back_whole(void **state) {
     assert_non_null(h);
     assert_true(h->cold_loads == 8 && h->n_bins == 1 && h->bins[0].loads == 56);
     assert_null(pm_profile_histogram(profile, 0, 128));
-    assert_true(pm_write_backs(profile, 0, 64, 16) == 64 + 5);
-    assert_true(pm_write_backs(profile, 0, 64, 17) == 64);
-    assert_true(pm_write_backs(profile, 1, 64, 16) == 0);
-    assert_true(isnan(pm_write_backs(profile, 0, 128, 16)));
+    assert_true(pm_write_backs(profile, 0, 64, 16, &no_response) == 64 + 5);
+    assert_true(pm_write_backs(profile, 0, 64, 17, &no_response) == 64);
+    assert_true(pm_write_backs(profile, 1, 64, 16, &no_response) == 0);
+    assert_true(isnan(pm_write_backs(profile, 0, 128, 16, &no_response)));
     pm_profile_free(profile);
     struct pm_run_facts facts;
     assert_true(pm_store_run_facts(store, &runs[0], &facts, &err));
