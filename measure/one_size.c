@@ -66,7 +66,8 @@ static bool make_run_folder(const struct pm_measure_session *session,
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* The block sizes, and of which larger ones short distances stay apart: how many texts that is. */
+/* Fills the options for block sizes, and for the larger ones whose short distances stay apart; the
+   number of texts. */
 static size_t put_block_sizes(const struct pm_measure_session *session, char **texts) {
     char *blocks = pm_block_sizes_text(&session->blocks, 0, ",");
     char *apart = pm_block_sizes_text(&session->apart, session->blocks.bytes[0] + 1, ",");

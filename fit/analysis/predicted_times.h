@@ -22,8 +22,7 @@ enum pm_time_row_kind {
     PM_TIME_UNTIMED, /* predicted of what no timer is known to hold, measured in no timer */
 };
 
-/* Seconds, of the estimate, by what they are spent on; they add up to it, mispredictions being part
-   of the schedule. */
+/* The estimate's seconds by cause, which add up to it; mispredictions are part of the schedule. */
 struct pm_time_parts {
     double schedule, mispredictions, bandwidth, first_touches, levels[PM_MAX_LEVELS];
 };
