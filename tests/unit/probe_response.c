@@ -267,6 +267,10 @@ static void few_points_stand_for_many_and_unknown_ones_are_left_out(void **state
     }
     assert_true(pm_response_of_latencies(bytes, cycles, N, 50, 400, &response));
     assert_true(response.n_points <= 6);
+    /* What is constant is said once. */
+    assert_true(response.points[0].share == 1 && response.points[1].share < 1);
+    assert_true(response.points[response.n_points - 1].share == 0 &&
+                response.points[response.n_points - 2].share > 0);
     for (int i = 0; i < N; i++)
         if (i % 7 != 3)
             assert_true(fabs(pm_response_mean(&response, bytes[i], bytes[i]) -

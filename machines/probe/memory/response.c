@@ -24,6 +24,7 @@
 #include "machines/probe/memory/memory.h"
 
 static const double KEPT_WITHIN = 0.01; /* of shares that are left out: how far off they may be */
+static const double DIGITS = 1e3;       /* that stand for something */
 
 /* Makes the N VALUES fall: each run that rises becomes its mean. */
 static void make_falling(double *values, size_t n) {
@@ -42,7 +43,7 @@ static void make_falling(double *values, size_t n) {
     }
     for (size_t pool = 0, i = 0; pool < n_pools; pool++)
         for (size_t k = 0; k < sizes[pool]; k++)
-            values[i++] = fmin(fmax(means[pool], 0), 1);
+            values[i++] = round(fmin(fmax(means[pool], 0), 1) * DIGITS) / DIGITS;
     free(sizes);
     free(means);
 }
@@ -83,6 +84,22 @@ static size_t farthest(const struct shares *s) {
     return found;
 }
 
+static bool is_same(const struct shares *s, size_t a, size_t b) {
+    return s->of[0][a] == s->of[0][b] && s->of[1][a] == s->of[1][b] && s->of[2][a] == s->of[2][b];
+}
+
+/* Leaves out what is constant at both ends, since it is beyond them. */
+static void trim(struct shares *s) {
+    while (s->n > 1 && is_same(s, s->n - 1, s->n - 2))
+        s->n--;
+    while (s->n > 1 && is_same(s, 0, 1)) {
+        s->n--;
+        s->distance_bytes++;
+        for (int k = 0; k < 3; k++)
+            s->of[k]++;
+    }
+}
+
 static void choose_points(const struct shares *s, struct pm_response *response) {
     size_t n_kept = s->n > 1 ? 2 : 1;
     s->is_kept[0] = s->is_kept[s->n - 1] = true;
@@ -115,6 +132,7 @@ bool pm_response_of_latencies(const double *working_set_bytes, const struct pm_e
     }
     for (int k = 0; k < 3 && s.n; k++)
         make_falling(s.of[k], s.n);
+    trim(&s);
     if (s.n)
         choose_points(&s, response);
     free(distances);
