@@ -14,8 +14,10 @@
    between which the others lie (Douglas & Peucker, "Algorithms for the reduction of the number of
    points", Cartographica 10(2), 1973).
 
-   Assumed: a program comes to as many blocks between as the chain does in the time that neighbours
-   need for theirs.  One that computes for long between two misses loses more. */
+   What neighbours bring, they bring by time: of two programs with the same distances the faster one
+   finds more.  A chain is the slowest way to come to W bytes, a stream that prefetchers follow the
+   fastest, and L is cycles a line for it.  So the stream's shares stand for a program's, and the
+   interval reaches from the chain's low end to the stream's high one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,20 +143,74 @@ bool pm_response_of_latencies(const double *working_set_bytes, const struct pm_e
     return response->n_points > 0;
 }
 
-/* Where small pages are all that there is, TLBs are in the curve. */
-bool pm_probed_response(const struct pm_memory_probe *probe, struct pm_response *response) {
-    enum { LEAST_CACHES = 3 }; /* what is nearer the core, one core has to itself */
+bool pm_response_between(const struct pm_response *slow, const struct pm_response *fast,
+                         struct pm_response *response) {
+    enum { MOST = 2 * PM_MOST_RESPONSE_POINTS };
+    double distances[MOST], shares[3 * MOST];
+    bool is_kept[MOST] = {false};
+    struct shares s = {.distance_bytes = distances,
+                       .of = {shares, shares + MOST, shares + 2 * MOST},
+                       .is_kept = is_kept};
+    const struct pm_response low = pm_response_end(slow, false), high = pm_response_end(fast, true);
     *response = (struct pm_response){0};
-    if (probe->n_caches < LEAST_CACHES)
+    if (!slow->n_points || !fast->n_points)
         return false;
+    for (size_t i = 0, k = 0; i < slow->n_points || k < fast->n_points; s.n++) {
+        double at_slow = i < slow->n_points ? slow->points[i].distance_bytes : INFINITY;
+        double at_fast = k < fast->n_points ? fast->points[k].distance_bytes : INFINITY;
+        double at = fmin(at_slow, at_fast), share = pm_response_mean(fast, at, at);
+        distances[s.n] = at;
+        s.of[0][s.n] = fmin(share, pm_response_mean(&low, at, at));
+        s.of[1][s.n] = share;
+        s.of[2][s.n] = pm_response_mean(&high, at, at);
+        i += at_slow == at;
+        k += at_fast == at;
+    }
+    for (int k = 0; k < 3; k++)
+        make_falling(s.of[k], s.n);
+    trim(&s);
+    choose_points(&s, response);
+    return true;
+}
+
+/* ---- of a probe ------------------------------------------------------------------------------ */
+
+/* Of one thread in huge pages, since TLBs are in what small ones show; NULL: there is none. */
+static const struct pm_probed_curve *curve_of(const struct pm_memory_probe *probe, const char *of,
+                                              double stride_bytes) {
     for (size_t i = 0; i < probe->n_curves; i++) {
         const struct pm_probed_curve *curve = &probe->curves[i];
-        if (strcmp(curve->of, "load_latency") == 0 && curve->stride_bytes == 0 &&
-            curve->threads == 1 && curve->pages == PM_PAGES_HUGE)
-            return pm_response_of_latencies(
-                curve->working_set_bytes, curve->value, curve->n_points,
-                probe->caches[probe->n_caches - 1].latency_cycles.estimate,
-                probe->memory_latency_cycles.estimate, response);
+        if (strcmp(curve->of, of) == 0 && curve->stride_bytes == stride_bytes &&
+            curve->threads == 1 && curve->pages == PM_PAGES_HUGE && curve->n_points)
+            return curve;
     }
-    return false;
+    return NULL;
+}
+
+/* Behind the cache is where the curve ends. */
+static bool response_of_stream(const struct pm_probed_curve *curve,
+                               const struct pm_probed_cache *cache, struct pm_response *response) {
+    struct pm_estimate *cycles = pm_alloc(curve->n_points, sizeof *cycles); /* a byte */
+    for (size_t i = 0; i < curve->n_points; i++)
+        cycles[i] = (struct pm_estimate){1 / curve->value[i].high, 1 / curve->value[i].estimate,
+                                         1 / curve->value[i].low};
+    bool ok = pm_response_of_latencies(curve->working_set_bytes, cycles, curve->n_points,
+                                       1 / cache->bandwidth[PM_SWEEP_LOAD].estimate,
+                                       cycles[curve->n_points - 1].estimate, response);
+    free(cycles);
+    return ok;
+}
+
+bool pm_probed_response(const struct pm_memory_probe *probe, struct pm_response *response) {
+    enum { LEAST_CACHES = 3, WORD = 8 }; /* what is nearer the core, one core has to itself */
+    const struct pm_probed_cache *last = &probe->caches[probe->n_caches - 1];
+    const struct pm_probed_curve *chain = curve_of(probe, "load_latency", 0),
+                                 *stream = curve_of(probe, "read_bandwidth", WORD);
+    struct pm_response slow, fast;
+    *response = (struct pm_response){0};
+    return probe->n_caches >= LEAST_CACHES && chain && stream &&
+           pm_response_of_latencies(chain->working_set_bytes, chain->value, chain->n_points,
+                                    last->latency_cycles.estimate,
+                                    probe->memory_latency_cycles.estimate, &slow) &&
+           response_of_stream(stream, last, &fast) && pm_response_between(&slow, &fast, response);
 }
