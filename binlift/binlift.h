@@ -91,7 +91,7 @@ unsigned pm_print_instruction(const char *isa, const uint8_t *bytes, uint64_t n_
                               uint64_t address, char *text, unsigned size);
 
 /* ---- the lift beside the compiler's own facts (metadata/check_cfg.c)
- * ---------------------------------- */
+   ---------------------------------- */
 
 /* Where the lifter's control flow of a routine parts from the compiler's. */
 enum pm_check_cause {
@@ -223,10 +223,11 @@ void pm_edge_solver_run(struct pm_edge_solver *solver,
  */
 
 struct pm_timer_budget {
-    double seconds;        /* that all timers of the run may cost together */
-    double pair_seconds;   /* that one entry costs: a probe where it begins, one where it ends */
-    double moving_seconds; /* that calls may cost more together, in routines moved for probes */
-    double call_seconds;   /* that one such call costs more */
+    double seconds;        /* what all timers of the run may cost together */
+    double pair_seconds;   /* cost of one timed entry: a probe at its begin and one at its end */
+    double moving_seconds; /* what calls in routines that are moved for probes may cost in addition,
+                              together */
+    double call_seconds;   /* what one such call costs in addition */
 };
 
 /* One value for each scope of STRUCTURE: 1 where a timer is worth its cost.  PROFILE, a measured
@@ -258,7 +259,7 @@ void pm_check_strides(struct pm_lifted *lifted, struct pm_strides_check *check);
 void pm_strides_check_free(struct pm_strides_check *check);
 
 /* ---- dumps: what a pass made of routines, as text or for Graphviz (dump/dump.c)
- * ------------------- */
+   ------------------- */
 
 extern const struct pm_dump_pass pm_lift_passes[]; /* core/dumps/dumps.h */
 enum pm_dump_format { PM_DUMP_TEXT, PM_DUMP_DOT };

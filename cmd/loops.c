@@ -151,7 +151,7 @@ static const struct pm_option options[] = {
     PM_FLAG("instructions", 0, AT(instructions), "draws the instructions of basic blocks",
             .needs = "svg"),
     PM_READ("max-blocks", 0, "N", pm_read_count, AT(max_blocks),
-            "of a larger routine only loops are drawn (500)", .needs = "svg"),
+            "draws only the loops of routines with more blocks (500)", .needs = "svg"),
     PM_OPTIONS_TABLES(AT(options)),
     {0},
 };

@@ -1,5 +1,5 @@
 /* Names that commands and options had before version 0.2; they go on working until the version
- * after it. */
+   after it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 
 static const struct {
-    const char *command, *option; /* of it; NULL: whatever it has */
+    const char *command, *option; /* of the command; NULL: with any options */
     const char *now;              /* the words in place of both */
     bool keeps_option;
 } old_names[] = {

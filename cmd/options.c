@@ -101,7 +101,7 @@ enum { FIRST_INDEX = 256 }; /* getopt gives this and the option's index, or a le
 
 static void make_tables(const struct pm_listed_options *list, bool ends_at_argument,
                         struct getopt_tables *tables) {
-    /* With the colon getopt tells a value that is missing from an option that is. */
+    /* With the colon getopt tells a missing value from an unknown option. */
     tables->letters = pm_strdup(ends_at_argument ? "+:" : ":");
     for (size_t i = 0; i < list->n_options; i++) {
         const struct pm_option *option = list->options[i].option;

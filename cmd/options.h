@@ -40,8 +40,8 @@ struct pm_option {
     const char *value; /* what its value is called: NAME=VALUE, text|dot; NULL: it takes none */
     const char *help;  /* half a sentence; of a heading its text, of a table whose options it has */
     bool repeats;      /* may be given more than once, and all count */
-    /* What it cannot be given with, and what of it must be given with it (one is enough): names, or
-       letters of those that have none, with blanks between. */
+    /* Options that exclude this one, and options of which it needs one: names, or letters of
+       options without a name, separated by blanks. */
     const char *excludes, *needs;
     const char *because; /* why it excludes that, behind a colon; NULL: obvious */
     size_t at, also;     /* where in the request */
@@ -162,11 +162,11 @@ struct pm_option {
 /* --role, --interval and --ordinal; AT: struct pm_selection_words (ask/ask.h). */
 #define PM_OPTIONS_SELECTION(at_)                                                                  \
     PM_TEXT("role", 0, "NAME", at_ + offsetof(struct pm_selection_words, role),                    \
-            "of an MPI program the mean rank of a role"),                                          \
+            "the mean rank of a role of an MPI program"),                                          \
         PM_TEXT("interval", 0, "KIND", at_ + offsetof(struct pm_selection_words, interval),        \
                 "one kind of interval, all of them added up"),                                     \
         PM_TEXT("ordinal", 0, "NAME", at_ + offsetof(struct pm_selection_words, ordinal),          \
-                "not added up, but by their number as NAME")
+                "one interval; its number is parameter NAME")
 
 /* ---- commands -------------------------------------------------------------------------------- */
 

@@ -333,8 +333,7 @@ static const char *find_contradiction(const struct request *request) {
         PM_OPTION_TOP(AT(options), "at most N rows")
 #define COLUMNS                                                                                    \
     PM_TEXT("fields", 0, "LIST", AT(options.fields), "the columns; +LIST: beside the usual ones"), \
-        PM_TEXT("sort", 0, "FIELD", AT(options.sort),                                              \
-                "rows from the largest figure of a field on"),                                     \
+        PM_TEXT("sort", 0, "FIELD", AT(options.sort), "sorts rows by FIELD, the largest first"),   \
         PM_TEXT("filter", 0, "PATTERN", AT(options.filter),                                        \
                 "only routines, loops, files that fit"),                                           \
         PM_FLAG("notes", 0, AT(options.all_notes), "all notes")
@@ -373,8 +372,9 @@ static const struct pm_option of_carriers[] = {
 
 static const struct pm_option of_ranks[] = {
     SIZES,
-    PM_TEXT("interval", 0, "KIND", AT(selection.interval), "in one kind of interval"),
-    PM_TEXT("ordinal", 0, "NAME", AT(selection.ordinal), "and one, by its number as NAME"),
+    PM_TEXT("interval", 0, "KIND", AT(selection.interval),
+            "one kind of interval, all of them added up"),
+    PM_TEXT("ordinal", 0, "NAME", AT(selection.ordinal), "the interval's number is parameter NAME"),
     PM_OPTION_INTERPOLATE(AT(interpolate)),
     MACHINES,
     PM_HEADING("what is shown"),
@@ -385,7 +385,7 @@ static const struct pm_option of_ranks[] = {
 
 static const struct pm_option of_intervals[] = {
     SIZES,
-    PM_TEXT("role", 0, "NAME", AT(selection.role), "of the mean rank of a role"),
+    PM_TEXT("role", 0, "NAME", AT(selection.role), "the mean rank of a role of an MPI program"),
     PM_OPTION_INTERPOLATE(AT(interpolate)),
     MACHINES,
     PM_HEADING("what is shown"),

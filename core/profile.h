@@ -21,7 +21,7 @@
 enum pm_skipped_reason {
     PM_SKIPPED_STOPPED,   /* measuring was off (markers, --start-at, --stop-after) */
     PM_SKIPPED_LEFT_OUT,  /* in routines that --include and --exclude leave out */
-    PM_SKIPPED_UNMATCHED, /* in code that the other builds do not have so (--build) */
+    PM_SKIPPED_UNMATCHED, /* in code that is not the same in the other builds (--build) */
     PM_N_SKIPPED,
 };
 
@@ -51,10 +51,10 @@ struct pm_interpolated_size {
 
 struct pm_profile {
     struct pm_parameters parameters;
-    bool predicted;       /* from models; else measured */
-    char *truncated;      /* how the run ended before its end; NULL: it did not; owned */
-    double set_spread;    /* at an end of the intervals: misses are off by this share of what a
-                             cache's sets change of them; else 0 */
+    bool predicted;    /* from models; else measured */
+    char *truncated;   /* how the run ended before its end; NULL: it did not; owned */
+    double set_spread; /* of a profile at an end of the intervals: misses move by this share of the
+                          change that a cache's sets make; else 0 */
     double extrapolation; /* largest ratio of a parameter to its largest measured value, or of its
                              smallest to it; 1 within them, and measured */
     bool below_measured;  /* the latter: it is smaller than any that was measured */

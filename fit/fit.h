@@ -29,8 +29,8 @@ struct pm_fit_basis {
 
 struct pm_fit_options {
     unsigned n_threads; /* 0: all that OpenMP offers */
-    /* In place of 1, N … N^4.  Of several that name one scope the last counts, and what is given
-       for an inner scope comes before what is given for one around it. */
+    /* Functions in place of 1, N … N^4. If several name one scope, the last counts; functions for
+       an inner scope take precedence over those for a scope around it. */
     size_t n_bases;
     const struct pm_fit_basis *bases;
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
@@ -39,8 +39,8 @@ struct pm_fit_options {
     /* Parameters that were given as formulas, which models are not functions of where others do;
        NULL: none.  Borrowed. */
     const struct pm_given_formulas *formulas;
-    /* Models are functions of these; an error if two runs have the same values of them.  0: of
-       those that are found (prepare/choose_parameters.c).  Borrowed. */
+    /* Parameters that models are functions of; two runs with the same values of all of them are an
+       error. 0: they are found (prepare/choose_parameters.c).  Borrowed. */
     size_t n_parameters;
     const char *const *parameters;
     /* Whose passes print what they made, one after the other: then it is one thread; NULL:
@@ -155,8 +155,8 @@ enum pm_regularity {
     PM_REGULARITY_PERIODIC, /* it jumps, but not among sizes of one residue class */
     PM_REGULARITY_JUMPS,    /* it jumps, and no period explains it */
 };
-/* Of Y (N values) at the ascending sizes X.  *PERIOD: of PM_REGULARITY_PERIODIC.  See
- * series/regularity.c. */
+/* Of Y (N values) at the ascending sizes X. *PERIOD: of PM_REGULARITY_PERIODIC.  See
+   series/regularity.c. */
 enum pm_regularity pm_fit_regularity(size_t n, const double *x, const double *y, unsigned *period);
 
 /* Whether MODELS can be asked for PARAMETERS; else the sentence says what is missing or unknown. */

@@ -93,7 +93,7 @@ static size_t drop_repeats(const struct pm_profile **kept, size_t n,
     return n;
 }
 
-/* Models of KEPT (N of them), of which outlier sizes are left out if OPTIONS say so. */
+/* Models of the N profiles KEPT, without outlier sizes if OPTIONS say so. */
 static struct pm_model_set *fit_kept(const struct pm_structure *structure,
                                      const struct pm_profile **kept, size_t n,
                                      const struct pm_fit_options *options,

@@ -66,7 +66,8 @@ static bool make_run_folder(const struct pm_measure_session *session,
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* The block sizes, and of which larger ones short distances stay apart: how many texts that is. */
+/* Fills the options for block sizes, and for the larger ones whose short distances stay apart; the
+   number of texts. */
 static size_t put_block_sizes(const struct pm_measure_session *session, char **texts) {
     char *blocks = pm_block_sizes_text(&session->blocks, 0, ",");
     char *apart = pm_block_sizes_text(&session->apart, session->blocks.bytes[0] + 1, ",");
@@ -427,11 +428,15 @@ static void say_times(const struct pm_sized_run *run, const struct pm_times *tim
     size_t n_entered = 0;
     for (size_t i = 0; i < times->n_scopes; i++)
         n_entered += times->scopes[i].entries > 0;
+    char *share = isnan(times->core_share)
+                      ? NULL
+                      : pm_sprintf("; the host gave %.2f of a core", times->core_share);
     pm_progress_say(&run->session->progress,
                     "%s  timed %zu loops and routines; with timers the program took %.3f times its "
-                    "plain %.3g s%s%s",
-                    size, n_entered, times->over_plain, times->plain_seconds,
+                    "plain %.3g s%s%s%s",
+                    size, n_entered, times->over_plain, times->plain_seconds, share ? share : "",
                     times->notes ? "; " : "", times->notes ? times->notes : "");
+    free(share);
     free(size);
 }
 
@@ -444,6 +449,7 @@ static bool add_times(struct pm_sized_run *run, struct pm_error *err) {
         .cost_percent = session->request->time_cost_percent,
         .launcher = {launch_silently, run},
         .listener = session->request->times_listener,
+        .gauge = session->request->gauge,
     };
     char *parent = pm_sprintf("%s/times", session->work.path),
          *folder = size_folder(parent, run->at);

@@ -53,7 +53,8 @@ static double add_mix(const struct pm_structure *structure, const struct pm_prof
     return pm_arithmetic_operations(counts) * block->executions;
 }
 
-/* What follows from BLOCK, whose operations are those of MIX, ARITHMETIC of them. */
+/* Fills the figures that follow from BLOCK with its operations MIX, of which ARITHMETIC are
+   arithmetic. */
 static void set_figures(struct profile_row *row, const double mix[N_MIX_KINDS], double arithmetic,
                         double all_references) {
     const struct pm_profiled_block *block = row->block;
@@ -352,8 +353,8 @@ static size_t machine_levels(const struct pm_block_profile *profile, size_t firs
     return n;
 }
 
-/* References of blocks that have more of them than the window: what an execution before did is not
-   in it. */
+/* Share of the references in blocks with more references than the window, which then has no address
+   of the previous execution. */
 static double short_window_share(const struct profile_rows *all) {
     double share = 0;
     for (size_t i = 0; i < all->n; i++) {

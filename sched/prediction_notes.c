@@ -170,7 +170,7 @@ static void note_inexact(const struct pm_profile *profile, struct pm_prediction 
             profile->n_inexact_routines);
 }
 
-/* Of the code of all routines, that of those without counters: of their time, nothing is known. */
+/* Share of the code in routines without counters, of whose time nothing is known. */
 static double not_counted_share(const struct pm_structure *structure) {
     double not_counted = 0, all = 0;
     for (size_t i = 0; i < structure->n_routines; i++) {

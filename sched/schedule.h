@@ -74,7 +74,7 @@ void pm_schedule_region(const struct pm_region_request *request,
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
-/* Of a reference group that has histograms, and of those that are joined to it. */
+/* Misses of a reference group with histograms, including the groups that are joined to it. */
 struct pm_group_misses {
     double executions; /* of its references; one across two lines touches both of them */
     double misses[PM_MAX_LEVELS];

@@ -398,7 +398,7 @@ static int read_format(const struct pm_option_use *use) {
 #define TO_FILE                                                                                    \
     PM_HEADING("output"),                                                                          \
         PM_READ("format", 0, "json|csv", read_format, AT(format), "json is the default"),          \
-        PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output")
+        PM_OPTION_OUTPUT("FILE", AT(output), "writes to FILE, not to standard output")
 
 static const struct pm_option of_histograms[] = {
     RUNS,
@@ -422,11 +422,11 @@ static const struct pm_option of_intervals[] = {RUNS, TO_FILE, {0}};
     PM_HEADING("which run"), PM_OPTION_SIZE(AT(at)), PM_OPTIONS_SELECTION(AT(selection)),          \
         PM_HEADING("machine"), PM_OPTIONS_ONE_MACHINE(AT(on)), PM_OPTION_TIME(AT(predict)),        \
         PM_HEADING("output"),                                                                      \
-        PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output")
+        PM_OPTION_OUTPUT("FILE", AT(output), "writes to FILE, not to standard output")
 static const struct pm_option of_predictions[] = {SIZE, {0}};
 static const struct pm_option of_stacks[] = {
     SIZE,
-    PM_TEXT("of", 0, "FIGURE", AT(of), "of what: Cycles, Instructions, misses as L1m"),
+    PM_TEXT("of", 0, "FIGURE", AT(of), "the figure: Cycles, Instructions, misses as L1m"),
     {0},
 };
 

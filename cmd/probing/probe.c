@@ -100,7 +100,7 @@ struct request {
 #define AT(field) offsetof(struct request, field)
 static const struct pm_option options[] = {
     PM_FLAG("quick", 0, AT(of_network.quick), "fewer points, in half a minute"),
-    PM_OPTION_OUTPUT("FILE", AT(output.path), "writes there, not to standard output"),
+    PM_OPTION_OUTPUT("FILE", AT(output.path), "writes to FILE, not to standard output"),
     PM_HEADING("of a network"),
     PM_FLAG("network", 0, AT(network), "what messages between two ranks of MPI take instead"),
     PM_TEXT("mpi", 0, "openmpi|mpich|simgrid", AT(of_network.library), "with which library",
@@ -109,8 +109,9 @@ static const struct pm_option options[] = {
             .needs = "network"),
     PM_TEXT("pattern", 0, "STORE", AT(of_network.store_path), "at the sizes that a run sends",
             .needs = "network", .excludes = "trace peak", .because = WAYS),
-    PM_TEXT("trace", 0, "FILE", AT(of_network.trace), "at those of a trace of `smpirun`",
-            .needs = "network", .excludes = "peak", .because = WAYS),
+    PM_TEXT("trace", 0, "FILE", AT(of_network.trace),
+            "with the message sizes of a trace of `smpirun`", .needs = "network",
+            .excludes = "peak", .because = WAYS),
     PM_FLAG("peak", 0, AT(of_network.peak), "latency and bandwidth for messages of all sizes",
             .needs = "network"),
     PM_READ("hosts", 0, "N", pm_read_count, AT(of_network.n_hosts), "a platform of N hosts",

@@ -155,8 +155,8 @@ static bool computation_of_largest(const struct sources *s, struct pm_computatio
     return answer != NULL;
 }
 
-/* How long intervals take is as if an instruction of each scope took what it takes in the largest
-   run; what all of them take together is what is predicted for the size. */
+/* Times of intervals are in proportion to what the instructions of their scopes take in the largest
+   run; their sum is the time predicted for the size. */
 static bool use_models(struct sources *s, struct pm_error *err) {
     const struct pm_program *program = &s->subject->program;
     const struct pm_profile *profile = s->answer->profile;

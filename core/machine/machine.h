@@ -143,7 +143,7 @@ struct pm_reservation {
 };
 
 /* A reservation table: one way to execute an operation, which takes all of its reservations (Marin
- * & Mellor-Crummey 2004, section 2.4). */
+   & Mellor-Crummey 2004, section 2.4). */
 struct pm_reservation_table {
     size_t n_reservations;
     struct pm_reservation reservations[PM_MOST_RESERVATIONS];
@@ -262,7 +262,7 @@ struct pm_machine {
                              another source beside the place that it writes, or stores */
     bool has_fma;         /* without: an fma costs a multiplication and an addition */
     uint32_t window;      /* instructions in flight; 0 unknown */
-    uint32_t scheduler;   /* of these, so many that wait for operands, loads apart; 0 unknown */
+    uint32_t scheduler; /* how many of these may wait for operands, loads not counted; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
     double store_block_cycles;   /* … to a load of what several stores have, which are out of the
                                     window by then; 0 unknown */

@@ -276,7 +276,7 @@ static void mark_all(void *context, const struct pm_machine_section *section, co
             trust->unverified |= trust->given & (UINT64_C(1) << i);
 }
 
-/* Reads what NAME stands for; then the sources in it, and the list of them, are named by NAME. */
+/* Reads the file that NAME stands for; its sources are then cited by NAME. */
 static bool read_included(const char *name, int line, bool is_neighbour) {
     struct pm_machine_reader *reader = pm_machine_reading;
     struct pm_machine *machine = reader->machine;

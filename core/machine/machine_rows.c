@@ -71,7 +71,7 @@ static bool is_same_row(const struct pm_cost *a, const struct pm_cost *b) {
     return same_name && a->width_bits == b->width_bits && a->element_bytes == b->element_bytes;
 }
 
-/* A copy of ROW for what it is OF; replaces that of an included file. */
+/* Adds a copy of ROW for the class or mnemonic OF; it replaces the row of an included file. */
 static int add_row(int line, const struct pm_cost *row, const char *of) {
     struct pm_machine *machine = pm_machine_reading->machine;
     struct pm_cost mine = *row;

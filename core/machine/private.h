@@ -88,7 +88,7 @@ double pm_value_of(const struct pm_machine_field *field,
 char *pm_value_text(const struct pm_machine_field *field, const void *content);
 
 /* ---- reservation_tables.c
- * ----------------------------------------------------------------------------- */
+   ----------------------------------------------------------------------------- */
 
 /* Reads "p0 + 2*p5|p1:4@1". */
 bool pm_reservation_table_parse(const struct pm_machine *machine, const char *text,
@@ -177,7 +177,8 @@ void pm_visit_sections(struct pm_machine *machine, pm_visit_section *visit, void
 
 /* ---- lists of classes and words -------------------------------------------------------------- */
 
-const char *pm_elimination_word(uint32_t bit); /* of one of PM_ELIMINATES_…; NULL: none */
+const char *
+pm_elimination_word(uint32_t bit); /* the word for a bit PM_ELIMINATES_…; NULL: there is none */
 /* What a list field holds, "{int_add, logical}"; owned by the caller. */
 char *pm_list_text(const struct pm_machine *machine, const struct pm_machine_section *section,
                    const struct pm_machine_field *field, const void *content);

@@ -137,9 +137,9 @@ bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_hist
 bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
                               struct pm_error *err);
 void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
-/* Adds to STREAMS the threads of the run with exactly PARAMETERS and what each of them executed, by
-   process and thread; nothing where there was one thread.
-   Counts are as measured: of builds that differ, also of what is not in all of them. */
+/* Adds to STREAMS the threads of the run with exactly PARAMETERS, by process and thread, with what
+   each executed; nothing if there was one thread.  Counts are as measured: where builds differ,
+   they include code that is not in all builds. */
 bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
                            size_t n_edges, struct pm_streams *streams, struct pm_error *err);
 
@@ -313,7 +313,7 @@ struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *er
 /* Models of messages of what is selected; those that are there already are replaced. */
 bool pm_store_put_message_models(struct pm_store *store, const struct pm_message_models *messages,
                                  struct pm_error *err);
-/* Both kinds of models of what is selected go, which is not all; there may be none. */
+/* Removes both kinds of models of the selection, which must not be all runs; there may be none. */
 bool pm_store_forget_models(struct pm_store *store, struct pm_error *err);
 /* NULL without error text if there are none. */
 struct pm_message_models *pm_store_message_models(struct pm_store *store, struct pm_error *err);

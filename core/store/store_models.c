@@ -48,7 +48,7 @@ bool pm_store_forget_models(struct pm_store *store, struct pm_error *err) {
 
 /* ---- are they of the runs that are there now? ------------------------------------------------ */
 
-/* How many runs there are of what is selected, and how many of them were truncated. */
+/* How many runs the selection has, and how many of these were truncated. */
 static bool count_runs(struct pm_store *store, size_t *n_runs, size_t *n_truncated,
                        struct pm_error *err) {
     struct pm_parameters *runs = NULL;
@@ -64,7 +64,7 @@ static bool count_runs(struct pm_store *store, size_t *n_runs, size_t *n_truncat
     return ok;
 }
 
-/* Of those that were truncated all are, or none. */
+/* The models must be of all truncated runs, or of none. */
 static bool check_runs(struct pm_store *store, struct pm_model_set *models, struct pm_error *err) {
     size_t n_runs, n_truncated, n_fitted = models->n_runs + models->n_runs_dropped;
     if (!count_runs(store, &n_runs, &n_truncated, err))

@@ -224,7 +224,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
     [PM_TIMINGS] = {"timing", "the times",
                     COLUMNS(COLUMN(machine), COLUMN(cpu_seconds), COLUMN(plain_seconds),
                             COLUMN(over_plain), COLUMN(outside_seconds), COLUMN(own_seconds),
-                            COLUMN(repetitions), COLUMN(notes))},
+                            COLUMN(repetitions), COLUMN(core_share), COLUMN(notes))},
 #undef ROW
 
 #define ROW struct pm_scope_time

@@ -1,5 +1,5 @@
-/* Where the errors of models live: in the model of the program total, in those of its routines, or
-   in those of edges and groups; for `pmodel validate --hierarchy`. */
+/* Which models the errors come from: that of the program total, those of its routines, or those of
+   edges and groups; for `pmodel validate --hierarchy`. */
 #ifndef PM_HIERARCHY_H
 #define PM_HIERARCHY_H
 
@@ -18,7 +18,8 @@ struct pm_hierarchy_request {
     const struct pm_validation_caches *caches; /* of misses */
     const struct pm_validation *sizes;         /* without times */
     size_t n_sizes;
-    bool together; /* they are those of the fit, and errors are over all of them; else each apart */
+    bool together; /* the sizes are those of the fit, and errors are over all of them; else each
+                      size has its own */
 };
 
 /* One routine and quantity; errors are root mean squares over the sizes, relative to the routine's

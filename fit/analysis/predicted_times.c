@@ -138,11 +138,11 @@ static double nest_seconds(const struct pm_structure *structure, const struct pm
 }
 
 static void judge(struct pm_time_row *row, double program_seconds, double least_share) {
-    double median = row->measured.estimate;
-    row->share = share_of(median, program_seconds);
-    row->error = median > 0 ? row->predicted.estimate / median - 1 : NAN;
+    double measured = row->measured.estimate;
+    row->share = share_of(measured, program_seconds);
+    row->error = measured > 0 ? row->predicted.estimate / measured - 1 : NAN;
     row->is_large = row->kind == PM_TIME_NEST && row->share >= least_share;
-    row->inside = row->predicted.low <= median && median <= row->predicted.high;
+    row->inside = row->predicted.low <= measured && measured <= row->predicted.high;
 }
 
 static int by_time(const void *left, const void *right) {
@@ -217,11 +217,15 @@ struct pm_time_table *pm_time_table_new(const struct pm_structure *structure,
     pass_to_callers(&p);
     table->least_share = least_share;
     table->over_plain = median_over_plain(size);
+    for (size_t r = 0; r < size->n_runs; r++)
+        table->core_share += size->runs[r]->core_share / (double)size->n_runs;
     add_total(table, &p, size);
     add_nests(table, &p, size);
     for (size_t i = 0; i < table->n_rows; i++) {
         struct pm_time_row *row = &table->rows[i];
-        row->measured = pm_estimate_of(row->runs, row->n_runs, 0);
+        row->measured = pm_estimate_of(row->runs, row->n_runs, 0); /* sorts them */
+        row->median = row->measured.estimate;
+        row->measured.low = row->measured.estimate = row->runs[0];
     }
     for (size_t i = 0; i < table->n_rows; i++)
         judge(&table->rows[i], table->rows[0].measured.estimate, least_share);

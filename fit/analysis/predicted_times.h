@@ -22,8 +22,7 @@ enum pm_time_row_kind {
     PM_TIME_UNTIMED, /* predicted of what no timer is known to hold, measured in no timer */
 };
 
-/* Seconds, of the estimate, by what they are spent on; they add up to it, mispredictions being part
-   of the schedule. */
+/* The estimate's seconds by cause, which add up to it; mispredictions are part of the schedule. */
 struct pm_time_parts {
     double schedule, mispredictions, bandwidth, first_touches, levels[PM_MAX_LEVELS];
 };
@@ -40,11 +39,12 @@ struct pm_time_row {
     double fallback;               /* seconds of the estimate whose misses were not simulated */
     double *runs;                  /* measured seconds, ascending; owned */
     size_t n_runs;
-    struct pm_estimate measured; /* of these: p10, median, p90 */
+    struct pm_estimate measured; /* of these: the least, twice, and p90: others only slow */
+    double median;               /* of these */
     double share;                /* of the program's measured time */
     double error;                /* predicted / measured − 1; NAN: nothing was measured */
     bool is_large;               /* at least the least share */
-    bool inside;                 /* the measured median is between low and high */
+    bool inside;                 /* what was measured is between low and high */
     double unknown_share;        /* of the operations: those without a cost */
     double unrecorded_share;     /* of the accesses: those in no histogram */
     double calls_out;     /* executed calls to code that is not lifted, or through pointers */
@@ -55,6 +55,7 @@ struct pm_time_table {
     double least_share;
     PM_ARRAY(struct pm_time_row, rows); /* the program, nests by time, what is in none; owned */
     double over_plain; /* median over runs of their CPU time with timers by that without */
+    double core_share; /* mean over runs (core/times.h); NAN: not known */
 };
 
 /* The own predicted time of each scope goes to the nest whose timer holds it: its own, that of a

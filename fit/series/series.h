@@ -122,7 +122,7 @@ void pm_design_number_functions(struct pm_design *design, size_t n);
 double pm_design_model_value(const struct pm_design *design, const struct pm_model *model,
                              size_t size);
 
-/* The size after K that is nearest to it: the next one, if there is one parameter. */
+/* The nearest size after K: the next one, if there is one parameter. */
 size_t pm_design_nearest(const struct pm_design *design, size_t k);
 
 /* How the sizes FROM and TO differ: the sums of log(to / from) over the parameters that grow and

@@ -67,8 +67,8 @@ static uint64_t sets_of(const struct pm_profile *profile, const struct pm_set_ca
                : (uint64_t)(cache->blocks / cache->ways);
 }
 
-/* Whose misses are asked for: those of PROFILE, unless these are not wanted, and behind them those
-   of each of OTHERS. */
+/* Lists the profiles whose misses are asked for: PROFILE, unless it is not wanted, then each of
+   OTHERS. */
 struct asked_misses {
     const struct pm_structure *structure;
     const struct pm_profile *profile;

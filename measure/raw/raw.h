@@ -49,13 +49,13 @@ struct pm_raw_thread_times { /* of one thread */
     PM_ARRAY(struct pm_raw_time, times); /* ascending by module and scope; owned */
 };
 
-/* Of one thread and block size, of which one of `sample` blocks was watched. */
+/* How one thread was sampled for one block size: one of `sample` blocks was watched. */
 struct pm_raw_samples {
     uint64_t thread, block_bytes, sample;
     uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
 };
 
-/* Of one module in one thread: walks, and the levels of all of them one after the other. */
+/* The walks of one module in one thread; `levels` has the levels of all walks, walk by walk. */
 struct pm_raw_strides {
     uint32_t module;
     uint64_t thread;

@@ -206,7 +206,7 @@ static const struct pm_field parameter_fields[] = {
     {"error", PM_NUMBER, PM_MEMBER(struct pm_fit_parameter, error)},
 };
 
-/* Which of those that vary models are functions of, and why not of the others. */
+/* Which of the varying parameters models are functions of, and why not of the others. */
 static struct pm_field_value parameters(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();

@@ -254,11 +254,14 @@ static void print_measured(FILE *out, const struct pm_rows *rows, const struct p
     const struct pm_times *times = rows->times;
     pm_print_note(
         out, options,
-        "MEASURED: seconds of the processor on %s, %s in all; with timers the program took %.3f "
-        "times its plain time; the timers' own %s are subtracted.",
+        "MEASURED: seconds of the processor on %s, %s in all, the least of %u runs; with timers "
+        "the program took %.3f times its plain time; the timers' own %s are subtracted.",
         times->machine ? times->machine : "a machine of unknown name",
-        pm_seconds_text(rows->measured_seconds).text, times->over_plain,
+        pm_seconds_text(rows->measured_seconds).text, times->repetitions, times->over_plain,
         pm_seconds_text(times->own_seconds).text);
+    if (!isnan(times->core_share))
+        pm_print_note(out, options, "While it was timed the host gave %.2f of a core.",
+                      times->core_share);
     if (seen->measured_elsewhere)
         pm_print_note(out, options,
                       "Loops that are too short to be timed are measured in the loop or routine "

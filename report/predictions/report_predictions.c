@@ -323,6 +323,7 @@ static const struct pm_field times_fields[] = {
     {"plain_cpu_seconds", PM_SECONDS, PM_MEMBER(struct pm_times, plain_seconds)},
     {"over_plain", PM_RATE, PM_MEMBER(struct pm_times, over_plain)},
     {"repetitions", PM_INTEGER, PM_MEMBER(struct pm_times, repetitions)},
+    {"core_share", PM_RATE, PM_MEMBER(struct pm_times, core_share)},
     {"notes", PM_TEXT, PM_MEMBER(struct pm_times, notes)},
 };
 

@@ -304,7 +304,8 @@ static void store_all(struct following *f, const struct instruction *in,
     }
 }
 
-/* A call moves the stack pointer to what it stores, a return past what it loads. */
+/* A call moves the stack pointer to the address that it stores, a return moves it past the address
+   that it loads. */
 static void move_stack(struct following *f, const struct instruction *in, bool is_return) {
     for (uint32_t k = in->first; k < in->end; k++) {
         const struct pm_op *op = &f->structure->ops[k];

@@ -15,47 +15,50 @@
 /* What was found of the loads of all interprocedural traces, by executions. */
 struct pm_interprocedural {
     double loads;
-    double forwarded; /* take data of a store of the same path */
-    double blocked;   /* … of several stores, or of a part of what they load */
-    double unknown;   /* their address hangs on values that are not known on the path */
+    double forwarded; /* take their data from one store of the same trace */
+    double blocked;   /* … from several stores, or from one that has a part of it */
+    double unknown;   /* their address depends on values that the trace does not know */
     double more_cycles;
-    double apart_cycles; /* own, of loops whose iterations are too long */
+    double apart_cycles; /* own cycles of loops whose iterations are too long for a trace */
 };
 
-/* Adds to SCHEDULES (by scope, of all regions, ENTRIES times each) what interprocedural traces take
-   more. Nothing of structures that do not tell addresses, and on in-order machines. */
+/* Adds to SCHEDULES (by scope, of all regions, ENTRIES times each) the cycles that interprocedural
+   traces take beyond the sum of their parts.  Adds nothing for structures without addresses, and
+   for in-order machines. */
 void pm_schedule_interprocedural(const struct pm_frequencies *frequencies,
                                  const struct pm_target_machine *target,
                                  const struct pm_scope_prediction *scopes,
                                  struct pm_region_schedule *schedules,
                                  struct pm_interprocedural *found);
 
-/* What there is to say of it in a report of ALL_CYCLES. */
+/* Adds the notes on what was FOUND to PREDICTION, whose time is ALL_CYCLES. */
 void pm_add_interprocedural_notes(const struct pm_interprocedural *found,
                                   const struct pm_target_machine *target, double all_cycles,
                                   struct pm_prediction *prediction);
 
 /* ---- traces (interprocedural_trace.c)
- * ----------------------------------------------------------------- */
+   ----------------------------------------------------------------- */
 
 /* Steps of a path that goes through several routines. */
 struct pm_step_trace {
     PM_ARRAY(struct pm_path_step, steps);
-    PM_ARRAY(bool, enters); /* per step: it ends with a call, and the next one is the callee's */
+    PM_ARRAY(bool, enters); /* per step: it ends with a call, and the next step is in the callee */
     double *passes;         /* by scope: of a loop iterations, of a routine executions */
     size_t n_ops;
-    size_t n_before; /* steps at the begin that lead from the routine's entry to the loop: they tell
-                        what registers and the frame hold, and are not simulated */
+    size_t n_before; /* steps at the begin that lead from the routine's entry to the loop: they
+                        define registers and the frame, and are not simulated */
 };
 
-/* What traces are made from: paths of regions, each in turn as often as they are executed. */
+/* Makes traces from the paths of regions, each of which is taken in turn as often as it is
+   executed. */
 struct pm_tracer;
 struct pm_tracer *pm_tracer_new(const struct pm_frequencies *frequencies,
                                 const struct pm_scope_prediction *scopes);
 void pm_tracer_free(struct pm_tracer *tracer);
-/* Operations of an iteration of LOOP with all that is in it; INFINITY: too many, or not known. */
+/* Operations of an iteration of LOOP, inner loops and callees included; INFINITY: too many, or
+   unknown. */
 double pm_tracer_size(struct pm_tracer *tracer, uint32_t loop);
-/* Does an iteration call, or have a short loop in it? */
+/* Does an iteration of LOOP contain a call or a short inner loop? */
 bool pm_tracer_is_interprocedural(struct pm_tracer *tracer, uint32_t loop);
 /* Begins TRACE, which is empty, with a way from the entry of its routine to LOOP. */
 void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_step_trace *trace);

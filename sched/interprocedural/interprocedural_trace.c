@@ -197,7 +197,8 @@ static struct turns *turns_of(struct pm_tracer *tracer, uint32_t region) {
     return turns;
 }
 
-/* The path whose turn it is; NULL: none is known.  RETURNING: of those that come back only. */
+/* The path whose turn it is, with RETURNING among those that return only; NULL: no path is known.
+ */
 static const struct pm_region_path *next_path(struct turns *turns, bool returning) {
     size_t best = turns->paths.n_items;
     double sum = 0;

@@ -29,7 +29,7 @@ unsigned pm_traced_type_bytes(unsigned type) {
 
 struct reading {
     struct pm_actions *actions;
-    const char *path; /* of the file that is read */
+    const char *path;
     size_t line;
     PM_ARRAY(bool, is_complete); /* by rank: FINALIZE was read; owned */
     unsigned default_type;       /* of a line that names none */
@@ -38,7 +38,7 @@ struct reading {
 /* The arguments of a line behind its name. */
 struct arguments {
     char *texts[MOST_ARGUMENTS];
-    size_t n; /* of all, also of those beyond */
+    size_t n; /* of all arguments, also those that `texts` has no room for */
 };
 
 static bool fail_line(const struct reading *reading, const char *why, struct pm_error *err) {

@@ -110,8 +110,10 @@ while read -r command; do
     # shellcheck disable=SC2086
     golden "help.${file// --/.}.txt" pmodel $command --help
 done <commands
-golden old.explain.txt pmodel report --as loop nothing.pmdb
-golden old.export.txt pmodel show --as histograms nothing.pmdb 
+# Names of version 0.1.
+golden old.explain.txt pmodel explain nothing.pmdb
+golden old.export.txt pmodel export -s nothing.pmdb --histograms
+golden old.fit.txt pmodel fit --drop-divergent nothing.pmdb
 golden flags.txt pmodel flags
 golden help.word.txt pmodel help L1/it
 golden help.option.txt pmodel help --machine-readable

@@ -90,7 +90,7 @@ struct pm_clock_rates pm_measure_rates(struct pm_clock *clock, const int *cpus, 
     if (n_others) {
         look_beside(others, n_others, &width, &cycle_seconds);
         rates.all_hz = hertz(cycle_seconds);
-        if (width < SHARED_WIDTH * alone) /* one of them is a sibling: which? */
+        if (width < SHARED_WIDTH * alone) /* find which processor is the sibling */
             for (size_t i = 0; i < n_others && rates.sibling < 0; i++) {
                 look_beside(&others[i], 1, &width, &cycle_seconds);
                 if (width < SHARED_WIDTH * alone)

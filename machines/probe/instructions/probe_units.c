@@ -23,10 +23,10 @@ enum {
     JUDGING = 500,
 };
 static const double SAME_ALONE = 0.03;      /* of |ln| of throughputs of one kind */
-static const double SAME_TOGETHER = 0.06;   /* of all but one of the anchors */
-static const double DOUBTFUL = 1.15;        /* of what the ports say */
+static const double SAME_TOGETHER = 0.06;   /* the same beside all anchors but one */
+static const double DOUBTFUL = 1.15;        /* of the throughput that the ports allow */
 static const double ISSUE_BOUND = 0.95;     /* of the cycles: then a multiset judges nothing */
-static const double LOST_WIDTH = 0.08;      /* by mixtures, of what one instruction reaches */
+static const double LOST_WIDTH = 0.08;      /* share of the issue width that mixtures lose */
 static const double NEARLY_ONE = 0.3;       /* more of a slot */
 static const double LEAST_OWN_SLOTS = 0.25; /* what is faster shows the issue width */
 

@@ -57,7 +57,8 @@ static double turn_cycles(struct pm_clock *clock, const char *instruction, unsig
 /* Unknown if the search ends at an end of its range: a turn was disturbed, and it went astray. */
 static struct pm_estimate search_window(struct pm_clock *clock, const char *instruction) {
     unsigned low = LEAST_FILLING, high = MOST_FILLING;
-    /* A turn of which nothing overlaps takes the chain, and then what is left of the filling. */
+    /* A turn without overlap takes the time of the chain, and then that of the remaining filling.
+     */
     double alone = turn_cycles(clock, instruction, MOST_FILLING);
     if (isnan(alone))
         return pm_estimate_unknown();
@@ -81,7 +82,7 @@ static int by_estimate(const void *a, const void *b) {
     return PM_COMPARE(x->estimate, y->estimate);
 }
 
-/* The middle one of those that are known. */
+/* The median of the known windows. */
 static struct pm_estimate middle_of(struct pm_estimate *windows, size_t n) {
     size_t n_known = 0;
     for (size_t i = 0; i < n; i++)

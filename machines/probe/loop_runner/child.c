@@ -1,5 +1,5 @@
-/* The child process, which runs loops one after the other and leaves what it found on pages that it
-   shares with its parent.  Whatever a loop does to it, the parent starts another one. */
+/* The child process, which runs loops one after the other and writes results to pages that it
+   shares with its parent.  If a loop ends the child, the parent starts another one. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <signal.h>

@@ -9,8 +9,8 @@
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
-/* K chains at a time: the compiler keeps as many of them in registers as there are; the others take
-   a few cycles more a step, which is little against a miss. */
+/* K chains at a time.  The compiler keeps as many in registers as there are registers; the other
+   chains take a few cycles more a step, which is little against a miss. */
 #define FOLLOW(K)                                                                                  \
     static void follow_##K(void **starts, uint64_t steps) {                                        \
         void **at[K];                                                                              \

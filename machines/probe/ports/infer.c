@@ -18,7 +18,7 @@ enum {
     FINALISTS = 150, /* candidates that are then tried on all */
 };
 /* A second use must explain so much more of |ln (predicted / measured)|: it always explains a
- * little. */
+   little. */
 static const double LEAST_GAIN = 0.004;
 /* Of |ln (predicted / measured)|: what is more than this off says no more than this. */
 static const double MOST_ERROR = 0.7;
@@ -186,8 +186,9 @@ static unsigned count_ports(const struct pm_port_kind *kind) {
     return n;
 }
 
-/* Of those that are as good as the best, the one with the fewest ports; and of these the one that
-   shares the fewest with others: what nothing measured says is shared is not. */
+/* Of the candidates that are as good as the best, the one with the fewest ports, and among equals
+   the one that shares the fewest ports with others: ports are shared only where a measurement says
+   so. */
 static const struct pm_port_kind *choose(const struct candidates *candidates,
                                          const struct ranked *ranked, size_t n, uint32_t used,
                                          double *error) {
