@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "machines/probe/clock/clock.h"
 #include "machines/probe/ports/private.h"
 
 enum {
@@ -349,8 +350,8 @@ static void number_ports(struct pm_port_model *model) {
 }
 
 void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
-                    const struct pm_port_experiment *experiments, size_t n_experiments,
-                    bool quick) {
+                    const struct pm_port_experiment *experiments, size_t n_experiments, bool quick,
+                    double until) {
     struct search search = {.model = model,
                             .sample = quick ? SAMPLE_QUICK : SAMPLE,
                             .own_cycles = own_cycles,
@@ -376,12 +377,12 @@ void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
     for (int sweep = 0;
          sweep < (quick ? MOST_SWEEPS_QUICK : MOST_SWEEPS) && gain > LEAST_SWEEP_GAIN; sweep++) {
         gain = 0;
-        for (size_t i = 0; i < model->n_kinds; i++) {
+        for (size_t i = 0; i < model->n_kinds && pm_clock_now() < until; i++) {
             uint32_t kind = (uint32_t)order[i].index;
             if (own_cycles[kind] > model->kinds[kind].slots / model->width * WIDTH_TOLERANCE)
                 gain += place(&search, kind, sweep > 0);
         }
-        if (sweep == 0)
+        if (sweep == 0 && pm_clock_now() < until)
             gain = 1;
     }
     number_ports(model);
