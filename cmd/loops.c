@@ -235,9 +235,9 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     if (status)
         return status;
     if (request.blocks) {
-        status = pm_show_blocks(request.blocks, true,
-                                request.on.n_machines ? request.on.machines[0] : NULL,
-                                &request.options);
+        status =
+            pm_show_blocks(request.blocks, true,
+                           request.on.n_machines ? request.on.machines[0] : NULL, &request.options);
         pm_free_machines(&request.on);
         return status;
     }
@@ -268,8 +268,8 @@ static const struct pm_command *const views[] = {&pm_command_loops_schedule, NUL
 const struct pm_command pm_command_loops = {
     .name = "loops",
     .purpose = "what the lifter finds in a program: routines, loops, reference groups, counters",
-    .usage =
-        "[OPTION]... PROGRAM\n--time --blocks FILE [OPTION]...\n--check [OPTION]... PROGRAM [COPY]\n--summary [OPTION]... FILE...",
+    .usage = "[OPTION]... PROGRAM\n--time --blocks FILE [OPTION]...\n--check [OPTION]... PROGRAM "
+             "[COPY]\n--summary [OPTION]... FILE...",
     .examples = "pmodel loops --groups ./heat    # loops, their data and strides",
     .options = options,
     .run = run,

@@ -8,7 +8,7 @@
 #include "binlift/binlift.h"
 #include "cmd/blocks/blocks.h"
 #include "cmd/cmd.h"
-#include "cmd/schedule/bare_code.h"
+#include "cmd/blocks/bare_code.h"
 #include "machines/probe/loop_runner/loop_runner.h"
 #include "sched/sched.h"
 
@@ -90,7 +90,8 @@ bool pm_predict_blocks(const struct pm_given_blocks *blocks, const struct pm_mac
     struct pm_lift_options options = {0};
     struct pm_lifted *lifted = NULL;
     size_t n = 2 * blocks->n_blocks;
-    if (pm_bare_code_assemble(put_all, (void *)(uintptr_t)blocks, &code, err) && pm_find_classes(&options, err))
+    if (pm_bare_code_assemble(put_all, (void *)(uintptr_t)blocks, &code, err) &&
+        pm_find_classes(&options, err))
         lifted = pm_lift(code.path, &options, err);
     if (lifted)
         schedule_all(pm_lifted_structure(lifted), machine, rows, n);

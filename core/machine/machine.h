@@ -260,13 +260,14 @@ struct pm_machine {
                         */
     bool unfuses_indexed; /* … but not where its address is of two registers, and the operation has
                              another source beside the place that it writes, or stores */
-    bool fuses_nops;            /* one and what stands before it take one issue slot */
-    bool extends_apart;         /* a load that extends the sign is a load and a move */
-    double stack_move_cycles;   /* that an instruction waits which reads the stack pointer after push
-                                   or pop have moved it and changes it, if these moves are eliminated */
-    bool has_fma;         /* without: an fma costs a multiplication and an addition */
-    uint32_t window;      /* instructions in flight; 0 unknown */
-    uint32_t scheduler;   /* of these, so many that wait for operands, loads apart; 0 unknown */
+    bool fuses_nops;      /* one and what stands before it take one issue slot */
+    bool extends_apart;   /* a load that extends the sign is a load and a move */
+    double
+        stack_move_cycles; /* that an instruction waits which reads the stack pointer after push
+                              or pop have moved it and changes it, if these moves are eliminated */
+    bool has_fma;          /* without: an fma costs a multiplication and an addition */
+    uint32_t window;       /* instructions in flight; 0 unknown */
+    uint32_t scheduler;    /* of these, so many that wait for operands, loads apart; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
     double store_forward_general_cycles; /* … of a general register; 0: as of any */
     bool renames_memory; /* a load into a general register of what a store has whole waits for the

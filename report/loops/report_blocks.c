@@ -1,7 +1,7 @@
 /* `pmodel loops --blocks`: basic blocks with the cycles that they take, measured and predicted.
 
-   JSON: {"format": "pmodel-blocks", "version": 1, "machine", "ran", "disturbed", "refused": {name of
-   the reason: rows}, "blocks": [a row for each block and form]}. */
+   JSON: {"format": "pmodel-blocks", "version": 1, "machine", "ran", "disturbed", "refused": {name
+   of the reason: rows}, "blocks": [a row for each block and form]}. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,8 +33,7 @@ PM_GETTER(cycles_cell, struct pm_block_row,
               : pm_owned_text(pm_sprintf("%.2f%s", row->cycles.estimate,
                                          row->is_disturbed ? " (disturbed)" : "")))
 PM_GETTER(predicted_cell, struct pm_block_row,
-          isnan(row->predicted) ? pm_text("")
-                                : pm_owned_text(pm_sprintf("%.2f", row->predicted)))
+          isnan(row->predicted) ? pm_text("") : pm_owned_text(pm_sprintf("%.2f", row->predicted)))
 
 static const struct pm_field fields[] = {
     {"line", PM_POSITIVE, ROW(line), .header = "LINE"},

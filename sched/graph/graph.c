@@ -141,8 +141,8 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
     node->is_known = need.known;
     node->starts_instruction = self->instruction_start;
     nodes->moves_stack = need.moves_stack;
-    bool is_free_nop = self->op_class == PM_OP_NOP && builder->takes_nop &&
-                       builder->target->machine->fuses_nops;
+    bool is_free_nop =
+        self->op_class == PM_OP_NOP && builder->takes_nop && builder->target->machine->fuses_nops;
     node->slots = is_free_nop ? 0 : (float)need.slots;
     builder->takes_nop = !is_free_nop && (node->slots > 0 || builder->takes_nop);
     node->is_load = is_load_class(self->op_class) && !pm_is_store_class(self->op_class);

@@ -68,8 +68,8 @@ struct pm_forwarding {
     uint32_t load, store;
     uint16_t distance;  /* iterations from the store to the load */
     bool is_same_place; /* both begin at the same address */
-    bool is_partial; /* the store has not all of it */
-    bool is_blocked; /* … and others have the rest: it waits for the first cache to have all */
+    bool is_partial;    /* the store has not all of it */
+    bool is_blocked;    /* … and others have the rest: it waits for the first cache to have all */
 };
 
 struct pm_dep_graph {

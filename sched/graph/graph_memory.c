@@ -89,8 +89,7 @@ static bool is_kept(const struct pm_builder *builder, const struct pm_forwarding
 /* The load of an instruction that does nothing with it but put it into a register, or store it
    again. */
 static bool only_moves(const struct pm_builder *builder, uint32_t load) {
-    const char *mnemonic =
-        pm_op_mnemonic(builder->target->structure, op_of(builder, load));
+    const char *mnemonic = pm_op_mnemonic(builder->target->structure, op_of(builder, load));
     if (mnemonic && (strncmp(mnemonic, "movzx", 5) == 0 || strncmp(mnemonic, "movs", 4) == 0))
         return false;
     bool operates = false, stores = false;
@@ -166,15 +165,15 @@ static void wait_for_forwarding(struct pm_builder *builder, const struct pm_forw
     if (f->is_partial)
         cycles = fmax(builder->target->machine->store_block_cycles,
                       fmax(cycles, nodes[load].latency_cycles));
-    pm_add_wait(builder, &(struct pm_wait){.from = store,
-                                           .to = load,
-                                           .distance = f->distance,
-                                           .sort = PM_THROUGH_MEMORY,
-                                           .is_blocked = f->is_blocked,
-                                           .is_hidden = pm_is_hidden(builder, nodes[store].step,
-                                                                     nodes[load].step,
-                                                                     f->distance > 0),
-                                           .cycles = (float)(cycles - nodes[load].latency_cycles)});
+    pm_add_wait(builder,
+                &(struct pm_wait){.from = store,
+                                  .to = load,
+                                  .distance = f->distance,
+                                  .sort = PM_THROUGH_MEMORY,
+                                  .is_blocked = f->is_blocked,
+                                  .is_hidden = pm_is_hidden(builder, nodes[store].step,
+                                                            nodes[load].step, f->distance > 0),
+                                  .cycles = (float)(cycles - nodes[load].latency_cycles)});
 }
 
 void pm_wait_through_memory(struct pm_builder *builder) {

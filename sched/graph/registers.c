@@ -66,17 +66,15 @@ static void use(struct pm_builder *builder, const struct definitions *definition
         defines(op, number))
         more += (float)(machine->costs[to->row].merge_latency_cycles -
                         machine->costs[to->row].latency_cycles);
-    pm_add_wait(
-        builder,
-        &(struct pm_wait){
-            .from = from->last,
-            .to = waits,
-            .distance = is_before,
-            .is_fresh = is_before && builder->fresh[number],
-            .sort = is_data ? PM_THROUGH_DATA : PM_THROUGH_REGISTER,
-            .is_hidden =
-                pm_is_hidden(builder, node->step, builder->graph->nodes[waits].step, is_before),
-            .cycles = is_one ? 0 : node->latency_cycles + more});
+    pm_add_wait(builder, &(struct pm_wait){
+                             .from = from->last,
+                             .to = waits,
+                             .distance = is_before,
+                             .is_fresh = is_before && builder->fresh[number],
+                             .sort = is_data ? PM_THROUGH_DATA : PM_THROUGH_REGISTER,
+                             .is_hidden = pm_is_hidden(
+                                 builder, node->step, builder->graph->nodes[waits].step, is_before),
+                             .cycles = is_one ? 0 : node->latency_cycles + more});
 }
 
 static bool is_first_use(const struct pm_op *op, unsigned k) {

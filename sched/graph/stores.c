@@ -57,8 +57,9 @@ static double lines_by_strides(const struct pm_target_machine *target,
     if (first) {
         double step = fabs(pm_reference_step(structure, NULL, first->reference));
         double last = structure->references[before->reference].size_bytes;
-        lines += 1 - (are_near(structure, before, first) ? share_together(machine, fabs(step - bytes + last))
-                                                         : 0);
+        lines += 1 - (are_near(structure, before, first)
+                          ? share_together(machine, fabs(step - bytes + last))
+                          : 0);
     }
     return lines;
 }

@@ -207,11 +207,12 @@ static unsigned find_sources(const struct following *f, struct value address, ui
 static void note_access(struct following *f, uint32_t op, const struct pm_reference *reference,
                         struct value address, bool is_store) {
     if (f->held)
-        *PM_PUSH(f->found, accesses) = (struct pm_traced_access){.op = op,
-                                                                 .size_bytes = reference->size_bytes,
-                                                                 .place = address.constant,
-                                                                 .is_store = is_store,
-                                                                 .is_known = address.sum == 0};
+        *PM_PUSH(f->found, accesses) =
+            (struct pm_traced_access){.op = op,
+                                      .size_bytes = reference->size_bytes,
+                                      .place = address.constant,
+                                      .is_store = is_store,
+                                      .is_known = address.sum == 0};
 }
 
 /* SIZE bytes at PLACE of words that hold WORD. */
@@ -257,13 +258,12 @@ static struct value load(struct following *f, uint32_t op, const struct pm_refer
     f->found->n_blocked += on_trace > 1 || (on_trace && (left || n > 1));
     for (unsigned i = 0; i < n; i++)
         if (sources[i]->op != PM_NONE)
-            *PM_PUSH(f->found, items) = (struct pm_forwarding){.load = op,
-                                                               .store = sources[i]->op,
-                                                               .is_partial = n > 1 || left,
-                                                               .is_same_place =
-                                                                   sources[i]->place ==
-                                                                   address.constant,
-                                                               .is_blocked = on_trace > 1};
+            *PM_PUSH(f->found, items) =
+                (struct pm_forwarding){.load = op,
+                                       .store = sources[i]->op,
+                                       .is_partial = n > 1 || left,
+                                       .is_same_place = sources[i]->place == address.constant,
+                                       .is_blocked = on_trace > 1};
     if (n == 0 && f->held && address.sum == 0 && size <= 8)
         return (struct value){.constant = held_at(*f->held, address.constant, size)};
     if (n == 0)

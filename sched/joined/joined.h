@@ -72,7 +72,7 @@ struct pm_traced_access {
 };
 
 struct pm_forwardings {
-    PM_ARRAY(struct pm_forwarding, items); /* ascending by load */
+    PM_ARRAY(struct pm_forwarding, items);       /* ascending by load */
     PM_ARRAY(struct pm_traced_access, accesses); /* in order of the trace; only with HELD */
     size_t n_loads, n_forwarded, n_blocked, n_unknown;
 };

@@ -82,8 +82,8 @@ void pm_follow_loop_memory(const struct pm_target_machine *target, const struct 
             uint32_t reference = structure->ops[k].reference;
             bool is_own = reference != PM_NONE && reference >= block->first_reference &&
                           reference - block->first_reference < block->n_references;
-            references[op] = is_own ? (uint32_t)n_references + reference - block->first_reference
-                                    : PM_NONE;
+            references[op] =
+                is_own ? (uint32_t)n_references + reference - block->first_reference : PM_NONE;
         }
         n_references += block->n_references;
     }

@@ -14,7 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCALAR_BITS = 64, FIRST_MASK = 72, LAST_MASK = 79, FLAGS = 32, LAST_GENERAL = 31, STACK_POINTER = 4 };
+enum {
+    SCALAR_BITS = 64,
+    FIRST_MASK = 72,
+    LAST_MASK = 79,
+    FLAGS = 32,
+    LAST_GENERAL = 31,
+    STACK_POINTER = 4
+};
 
 /* ---- around an operation --------------------------------------------------------------------- */
 

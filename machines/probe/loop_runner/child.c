@@ -77,13 +77,12 @@ static enum pm_loop_refusal time_setting(struct pm_loop_child *child,
         if (!pm_loop_put_timed(child->area, which, setting, code, child->counts[which],
                                &child->copies[which]))
             return PM_LOOP_TOO_LONG;
-        timed[which] =
-            (struct timed){.child = child,
-                           .which = which,
-                           .counter =
-                               code->form == PM_LOOP_BLOCK_IN_LOOP ? code->counter : NO_COUNTER,
-                           .clock = clock,
-                           .effort = effort};
+        timed[which] = (struct timed){.child = child,
+                                      .which = which,
+                                      .counter = code->form == PM_LOOP_BLOCK_IN_LOOP ? code->counter
+                                                                                     : NO_COUNTER,
+                                      .clock = clock,
+                                      .effort = effort};
         enum pm_loop_refusal why = pm_loop_guarded(child, false, measure, &timed[which], &again);
         if (why)
             return why;

@@ -258,7 +258,7 @@ static unsigned most_copies(const struct pm_loop_code *code) {
     unsigned count = BLOCK_INSTRUCTIONS / (unsigned)code->n_insns;
     switch (code->form) {
     case PM_LOOP_BLOCK:
-        return count < 2 * LEAST_COPIES   ? 2 * LEAST_COPIES
+        return count < 2 * LEAST_COPIES    ? 2 * LEAST_COPIES
                : count > MOST_BLOCK_COPIES ? MOST_BLOCK_COPIES
                                            : count;
     case PM_LOOP_BLOCK_IN_LOOP:

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/schedule/bare_code.h"
+#include "cmd/blocks/bare_code.h"
 
 extern char **environ;
 

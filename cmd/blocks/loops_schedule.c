@@ -5,7 +5,7 @@
 
 #include "binlift/binlift.h"
 #include "cmd/blocks/blocks.h"
-#include "cmd/schedule/bare_code.h"
+#include "cmd/blocks/bare_code.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "core/store/store.h"
@@ -234,7 +234,8 @@ static int run(const struct pm_command *self, int argc, char **argv) {
         request.path = line.n_arguments ? line.arguments[0] : NULL;
         request.loop = line.n_arguments > 1 ? line.arguments[1] : NULL;
         if (request.blocks)
-            status = pm_show_blocks(request.blocks, false, request.on.machines[0], &request.options);
+            status =
+                pm_show_blocks(request.blocks, false, request.on.machines[0], &request.options);
         else if (!schedule(&request, &err))
             status = pm_complain(&err);
     }
