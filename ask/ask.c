@@ -13,16 +13,16 @@
 /* ---- profiles -------------------------------------------------------------------------------- */
 
 /* What every profile of an answer goes through.  Of ranks, which are not predicted as threads, it
-   leaves out the loops in which they only wait, and adds these to WAITING. */
+   leaves out the loops in which they only wait, and adds them to SPIN. */
 static bool complete(struct pm_subject *subject, struct pm_profile *profile,
-                     struct pm_waiting *waiting, struct pm_error *err) {
+                     struct pm_spin_loops *spin, struct pm_error *err) {
     const struct pm_selection selection = pm_store_selection(subject->store);
     pm_profile_keep_matched(profile, subject->program.structure);
     pm_program_interpolate(&subject->program, profile);
     if (!pm_program_add_threads(&subject->program, profile, err))
         return false;
     if (pm_selection_has_ranks(&selection) && profile->n_threads == 0)
-        pm_waiting_take_out(subject->program.structure, &profile->edge_counts, 1, waiting);
+        pm_take_out_spin_loops(subject->program.structure, &profile->edge_counts, 1, spin);
     return true;
 }
 
@@ -43,7 +43,7 @@ static struct pm_profile *find_profile(struct pm_subject *subject,
 
 /* Of models, both ends of the intervals. */
 static bool add_ends(struct pm_subject *subject, struct pm_answer *answer, struct pm_error *err) {
-    struct pm_waiting ignored = {0};
+    struct pm_spin_loops ignored = {0};
     bool ok = pm_profile_ends_at(subject->program.structure, subject->program.models,
                                  &answer->profile->parameters, pm_heuristics.interval_level,
                                  answer->ends, err);
@@ -77,6 +77,20 @@ static struct pm_known_paths *known_paths(struct pm_subject *subject,
     return subject->paths[subject->n_paths - 1].known;
 }
 
+/* A rank is predicted without its spin loops: this says so. */
+static void note_spin_loops(const struct pm_spin_loops *spin, struct pm_prediction *prediction) {
+    double rounds = 0;
+    for (size_t i = 0; i < spin->n_loops; i++)
+        rounds += spin->loops[i].rounds;
+    if (rounds > 0)
+        pm_prediction_note(prediction,
+                           "%zu loop%s that only wait%s for other ranks, with %.3g rounds, %s left "
+                           "out; `pmodel report --as ranks` has them.",
+                           spin->n_loops, spin->n_loops == 1 ? "" : "s",
+                           spin->n_loops == 1 ? "s" : "", rounds,
+                           spin->n_loops == 1 ? "is" : "are");
+}
+
 bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *question,
                        struct pm_error *err) {
     const struct pm_program *program = &answer->subject->program;
@@ -94,6 +108,7 @@ bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *quest
             return false;
         if (!prediction->measured_up_to)
             prediction->measured_up_to = pm_strdup(program->measured_up_to);
+        note_spin_loops(&answer->spin, prediction);
         *PM_PUSH(answer, predictions) = prediction;
     }
     return true;
@@ -115,7 +130,7 @@ struct pm_answer *pm_ask(struct pm_subject *subject, const struct pm_question *q
     if (question->interpolate)
         pm_subject_interpolate(subject, question->machines, question->n_machines);
     answer->profile = find_profile(subject, question, err);
-    bool ok = answer->profile && complete(subject, answer->profile, &answer->waiting, err);
+    bool ok = answer->profile && complete(subject, answer->profile, &answer->spin, err);
     if (ok && !answer->profile->predicted)
         ok = add_measured(subject, answer, err);
     else if (ok && !question->without_ends)
@@ -137,7 +152,7 @@ void pm_answer_free(struct pm_answer *answer) {
     pm_profile_free(answer->ends[1]);
     pm_times_free(answer->times);
     pm_bounds_free(answer->bounds);
-    free(answer->waiting.loops);
+    free(answer->spin.loops);
     free(answer);
 }
 

@@ -64,7 +64,7 @@ bool pm_subject_at_hand(struct pm_subject *subject, struct pm_store *store,
 void pm_subject_interpolate(struct pm_subject *subject, struct pm_machine *const *machines,
                             size_t n_machines);
 
-/* Selects WORDS in STORE, which has at least one run of them.  *SELECTED: what they are, in words;
+/* Selects WORDS in STORE; there must be a run of the selection. *SELECTED: the selection in words;
    owned by the caller, also after an error. */
 bool pm_select_words(struct pm_store *store, const struct pm_selection_words *words,
                      char **selected, struct pm_error *err);
@@ -110,7 +110,7 @@ struct pm_answer {
                                    not asked for */
     struct pm_times *times;     /* of a measured size; NULL: it was not timed */
     struct pm_bounds *bounds;   /* … nor bounded */
-    struct pm_waiting waiting;  /* loops of ranks that are left out, for they only wait */
+    struct pm_spin_loops spin;  /* loops of ranks that are left out, for they only wait */
     PM_ARRAY(struct pm_prediction *, predictions); /* one for each machine, in their order */
 };
 
@@ -135,7 +135,8 @@ void pm_answer_free(struct pm_answer *answer); /* NULL is allowed */
 void pm_answer_warn(const struct pm_answer *answer, struct pm_machine *const *machines,
                     struct pm_warnings *warnings);
 
-/* Where the time of the largest run went of which that is known, else that it is not. */
+/* Warns where the time of the largest run went outside measured code, if a run knows it; else that
+   it is not known. */
 bool pm_subject_warn_of_outside(const struct pm_subject *subject, struct pm_warnings *warnings,
                                 struct pm_error *err);
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/dumps/dumps.h"
 #include "core/base/base.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
@@ -90,7 +91,7 @@ unsigned pm_print_instruction(const char *isa, const uint8_t *bytes, uint64_t n_
                               uint64_t address, char *text, unsigned size);
 
 /* ---- the lift beside the compiler's own facts (metadata/check_cfg.c)
- * ---------------------------------- */
+   ---------------------------------- */
 
 /* Where the lifter's control flow of a routine parts from the compiler's. */
 enum pm_check_cause {
@@ -222,10 +223,11 @@ void pm_edge_solver_run(struct pm_edge_solver *solver,
  */
 
 struct pm_timer_budget {
-    double seconds;        /* that all timers of the run may cost together */
-    double pair_seconds;   /* that one entry costs: a probe where it begins, one where it ends */
-    double moving_seconds; /* that calls may cost more together, in routines moved for probes */
-    double call_seconds;   /* that one such call costs more */
+    double seconds;        /* what all timers of the run may cost together */
+    double pair_seconds;   /* cost of one timed entry: a probe at its begin and one at its end */
+    double moving_seconds; /* what calls in routines that are moved for probes may cost in addition,
+                              together */
+    double call_seconds;   /* what one such call costs in addition */
 };
 
 /* One value for each scope of STRUCTURE: 1 where a timer is worth its cost.  PROFILE, a measured
@@ -257,31 +259,19 @@ void pm_check_strides(struct pm_lifted *lifted, struct pm_strides_check *check);
 void pm_strides_check_free(struct pm_strides_check *check);
 
 /* ---- dumps: what a pass made of routines, as text or for Graphviz (dump/dump.c)
- * ------------------- */
+   ------------------- */
 
-enum pm_dump_pass {
-    PM_DUMP_CFG,      /* instructions, basic blocks, edges */
-    PM_DUMP_LOOPS,    /* loops with their headers, entries and basic blocks */
-    PM_DUMP_LIVE,     /* live registers and flags at both ends of basic blocks */
-    PM_DUMP_FORMULAS, /* addresses of memory operands, and what loops do to them */
-    PM_DUMP_DEPS,     /* dependences within loops, through registers and memory */
-    PM_DUMP_GROUPS,   /* reference groups with objects, strides and references */
-    PM_DUMP_BOUNDS,   /* loop nests whose lower bound can be measured, and what their copies do */
-    PM_DUMP_COUNTERS, /* weights, spanning tree, counters */
-};
+extern const struct pm_dump_pass pm_lift_passes[]; /* core/dumps/dumps.h */
 enum pm_dump_format { PM_DUMP_TEXT, PM_DUMP_DOT };
 
-bool pm_dump_pass_from_name(const char *name, enum pm_dump_pass *pass);
 bool pm_dump_format_from_name(const char *name, enum pm_dump_format *format);
-/* Names of all passes, "cfg, loops or …", for people; the caller frees. */
-char *pm_dump_pass_names(void);
-/* How far a program must be lifted for a dump. */
-enum pm_lift_end pm_dump_needs(enum pm_dump_pass pass);
+/* How far a program must be lifted for a dump of PASS, one of these. */
+enum pm_lift_end pm_dump_needs(const struct pm_dump_pass *pass);
 
 /* Writes PASS of all routines called ROUTINE (pm_routines_named; NULL: of all).  False with a
    sentence if none is, or if the pass has nothing that could be drawn. */
-bool pm_dump(const struct pm_lifted *lifted, enum pm_dump_pass pass, enum pm_dump_format format,
-             const char *routine, FILE *out, struct pm_error *err);
+bool pm_dump(const struct pm_lifted *lifted, const struct pm_dump_pass *pass,
+             enum pm_dump_format format, const char *routine, FILE *out, struct pm_error *err);
 
 struct pm_drawing {
     bool instructions;   /* in the boxes, not only their number */

@@ -99,15 +99,15 @@ struct pm_insn_parts {
     struct pm_registers registers;
 };
 
-/* What an instruction gives to one place, in terms of what the places had before it.  A place is a
-   general register (its number) or one of these: */
+/* The value that an instruction gives to one place, as a function of the values before it.  A place
+   is a general register (its number) or one of these: */
 enum {
     PM_PLACE_FLAGS = 0xfc,  /* what the flags compare with zero: the difference, or the result */
     PM_PLACE_MEMORY = 0xfd, /* the memory operand `operand` */
 };
 
 enum pm_definition_kind {
-    PM_DEFINED_OTHERWISE = 0, /* not by one of those below */
+    PM_DEFINED_OTHERWISE = 0, /* by nothing listed below */
     PM_DEFINED_AS_SUM,        /* constant + Σ factor · term */
     PM_DEFINED_AS_PRODUCT,    /* factor of terms[0] · terms[0] · terms[1] + factor · terms[2] */
     PM_DEFINED_AS_QUOTIENT,   /* terms[0] / constant, without a remainder or rounded down */

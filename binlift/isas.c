@@ -1,4 +1,4 @@
-/* The ISAs that programs can be lifted from, and what is alike in all of them. */
+/* The ISAs that programs can be lifted from, and what they have in common. */
 #include "binlift/isa.h"
 #include "binlift/x86/x86.h"
 

@@ -70,7 +70,7 @@ static const struct pm_option options[] = {
             "what share of the time a nest must take (2)"),
     PM_LIST("loops", 0, "NAMES", add_loop, 0, "bounds these loops instead", .repeats = true),
     PM_READ("every", 0, "K", pm_read_count, AT(run.request.bound_every),
-            "of K executions of a nest one has its copy run before it"),
+            "runs the copy before one of K executions of a nest"),
     PM_OPTIONS_OF("run", pm_measuring_options, AT(run)),
     PM_OPTIONS_TABLES(AT(options)),
     PM_OPTION_OUTPUT("STORE", AT(run.request.store_path), "keeps what was measured"),

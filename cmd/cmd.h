@@ -94,5 +94,8 @@ void pm_free_machines(struct pm_machine_list *list); /* what it owns */
 
 /* Path of the machine file that NAME stands for; owned by the caller. */
 char *pm_machine_path(const char *name, struct pm_error *err);
+/* The name of the machine that describes this processor's core, by what it says of itself;
+   MAY_BE_NEAR: or of the nearest core.  NULL without an error: none.  Owned by the caller. */
+char *pm_core_here(bool may_be_near, struct pm_error *err);
 
 #endif

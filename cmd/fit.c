@@ -9,8 +9,8 @@
 #include "cmd/options.h"
 #include "ask/ask.h"
 #include "core/base/base.h"
+#include "core/messages/messages.h"
 #include "core/store/store.h"
-#include "fit/messages/messages.h"
 #include "fit/query/query.h"
 #include "fit/warnings/warnings.h"
 
@@ -20,6 +20,7 @@ struct request {
     PM_ARRAY(char *, parameters); /* of --in; owned */
     struct pm_fit_options fit;
     struct pm_fit_basis *bases; /* room for as many as there are arguments */
+    struct pm_dumping dump;
     struct pm_report_options options;
     enum output output;
     bool with_partial;
@@ -53,28 +54,28 @@ static void say_unmatched(struct pm_profile *const *profiles, size_t n_profiles)
     free(size);
 }
 
-/* Leaves the profiles of runs that were cut off out of PROFILES and says so; with them: only says
-   so.  How many of those that stay were cut off. */
+/* Leaves the profiles of runs that were truncated out of PROFILES and says so; with them: only says
+   so.  How many of those that stay were truncated. */
 static size_t choose_profiles(struct pm_profile **profiles, size_t *n_profiles, bool with_partial) {
-    size_t n = 0, n_cut_off = 0;
+    size_t n = 0, n_truncated = 0;
     for (size_t i = 0; i < *n_profiles; i++) {
-        if (!profiles[i]->cut_off) {
+        if (!profiles[i]->truncated) {
             profiles[n++] = profiles[i];
             continue;
         }
         char *size = pm_parameters_text(&profiles[i]->parameters);
         fprintf(stderr, "pmodel fit: %s%sthe run did not come to its end (it %s), and is %s\n",
-                size, *size ? ": " : "", profiles[i]->cut_off,
+                size, *size ? ": " : "", profiles[i]->truncated,
                 with_partial ? "taken all the same" : "left out (--with-partial takes it)");
         free(size);
-        n_cut_off++;
+        n_truncated++;
         if (with_partial)
             profiles[n++] = profiles[i];
         else
             pm_profile_free(profiles[i]);
     }
     *n_profiles = n;
-    return with_partial ? n_cut_off : 0;
+    return with_partial ? n_truncated : 0;
 }
 
 /* What was fitted: all runs, or what is selected of them. */
@@ -114,9 +115,10 @@ static bool fit_messages(struct pm_store *store, const struct pm_model_set *mode
     return ok;
 }
 
-/* Fits what is selected in STORE, and puts the models into it. */
+/* Fits what is selected in STORE, and puts the models into it; passes dump what DUMP asks for. */
 static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fit_options,
-                         bool with_partial, struct fitted *fitted, struct pm_error *err) {
+                         bool with_partial, struct pm_dumping *dump, struct fitted *fitted,
+                         struct pm_error *err) {
     struct pm_parameters *sizes = NULL;
     struct pm_fit_options with_formulas = *fit_options;
     fitted->structure = pm_store_structure(store, err);
@@ -126,9 +128,12 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
     free(sizes);
     if (!fitted->profiles)
         return false;
-    size_t n_cut_off = choose_profiles(fitted->profiles, &fitted->n_profiles, with_partial);
+    size_t n_truncated = choose_profiles(fitted->profiles, &fitted->n_profiles, with_partial);
     const struct pm_profile *const *profiles = (const struct pm_profile *const *)fitted->profiles;
     with_formulas.formulas = &fitted->formulas;
+    if (dump->pass && !pm_dumping_begin(dump, fitted->structure, stdout, err))
+        return false;
+    with_formulas.dumping = dump->pass ? dump : NULL;
     if (pm_store_formulas(store, &fitted->formulas, err))
         fitted->models = pm_fit(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                                 &fitted->statistics, err);
@@ -138,10 +143,12 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
         pm_fit_write_backs(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                            fitted->models);
     }
+    with_formulas.dumping = NULL;
+    pm_dumping_end(dump);
     bool ok = fitted->models && pm_store_put_models(store, fitted->models, err) &&
               fit_messages(store, fitted->models, &with_formulas, err);
     if (ok)
-        fitted->models->n_cut_off = n_cut_off;
+        fitted->models->n_truncated = n_truncated;
     return ok;
 }
 
@@ -177,7 +184,8 @@ static bool fit_role(struct pm_store *store, const struct pm_ranks *names, uint3
     selection.role = role;
     if (!pm_store_select(store, &selection, err) || !pm_store_forget_models(store, err))
         return false;
-    if (fit_selected(store, &request->fit, request->with_partial, &fitted, &why))
+    if (fit_selected(store, &request->fit, request->with_partial, &(struct pm_dumping){0}, &fitted,
+                     &why))
         fprintf(stderr, "pmodel fit: role %s: %zu runs, %zu models, %zu of them exact\n",
                 names->roles[role].name, fitted.n_profiles, fitted.statistics.n_models,
                 fitted.statistics.n_exact);
@@ -202,10 +210,11 @@ static bool fit_store(struct pm_store *store, struct request *request, struct pm
     struct fitted fitted = {0};
     bool ok = pm_select_words(store, &request->selection, &request->selected, err);
     request->options.selection = request->selected;
-    ok = ok && fit_selected(store, &request->fit, request->with_partial, &fitted, err);
+    ok = ok &&
+         fit_selected(store, &request->fit, request->with_partial, &request->dump, &fitted, err);
     if (ok && !request->selected)
         ok = fit_roles(store, request, err);
-    if (ok)
+    if (ok && !request->dump.pass)
         print_fitted(&fitted, &request->options, request->output);
     free_fitted(&fitted);
     return ok;
@@ -238,15 +247,6 @@ static int read_basis(const struct pm_option_use *use) {
     return 0;
 }
 
-static int read_partition(const struct pm_option_use *use) {
-    enum pm_fit_partition *partition = use->to;
-    bool gaps = strcmp(use->value, "gaps") == 0;
-    *partition = gaps ? PM_FIT_GAPS : PM_FIT_SIGMETRICS;
-    if (gaps || strcmp(use->value, "sigmetrics") == 0)
-        return 0;
-    return pm_usage_error("fit", "--partition is gaps or sigmetrics, not \"%s\"", use->value);
-}
-
 /* --in N,M */
 static bool add_parameter(void *to, char *item, struct pm_error *err) {
     struct request *request = to;
@@ -268,21 +268,20 @@ static const struct pm_option options[] = {
     PM_HEADING("which runs"),
     PM_OPTIONS_SELECTION(AT(selection)),
     PM_FLAG("with-partial", 0, AT(with_partial), "also runs that did not come to their end"),
-    PM_FLAG("drop-divergent", 0, AT(fit.drop_divergent),
-            "without the sizes that do not go with the others"),
+    PM_FLAG("drop-outliers", 0, AT(fit.drop_outliers), "leaves out outliers among the sizes"),
     PM_HEADING("models"),
     PM_READ("basis", 0, "[SCOPE=]FUNCTIONS", read_basis, 0,
             "sums of these functions, for all or a part of the program", .repeats = true),
     PM_FLAG("search", 0, AT(fit.search), "also tries N^(i/j)*log2(N)^k"),
     PM_LIST("in", 0, "NAMES", add_parameter, 0, "functions of these parameters", .repeats = true),
-    PM_READ("partition", 0, "gaps|sigmetrics", read_partition, AT(fit.partition),
-            "how histograms are cut into bins"),
     PM_READ("threads", 0, "N", pm_read_count, AT(fit.n_threads),
             "uses N threads (as many as there are processors)"),
     PM_HEADING("what is shown"),
-    PM_ACTION("models", 0, read_output, AT(output), "also formulas, and models that are poor"),
-    PM_ACTION("flagged", 0, read_output, AT(output), "instead poor models, and why they are"),
+    PM_ACTION("models", 0, read_output, AT(output), "also formulas and poor models"),
+    PM_ACTION("flagged", 0, read_output, AT(output), "only the models that are poor, and why"),
     PM_OPTION_TOP(AT(options), "at most N rows of --flagged"),
+    PM_OPTION_DUMP(AT(dump), "instead what a pass made, of all or of a loop",
+                   .excludes = "models flagged format wide"),
     PM_OPTIONS_TABLES(AT(options)),
     {0},
 };
@@ -295,18 +294,21 @@ static int read_command_line(struct request *request, struct pm_command_line *li
     fit->bases = request->bases;
     fit->parameters = (const char *const *)request->parameters;
     fit->n_parameters = request->n_parameters;
-    if (status == 0 && line->n_arguments != 1)
+    if (status == 0 && !request->dump.list && line->n_arguments != 1)
         status = pm_usage_error("fit", "give one store");
     return status;
 }
 
 static int run(const struct pm_command *self, int argc, char **argv) {
     struct request request = {.bases = pm_alloc((size_t)argc + 1, sizeof *request.bases),
-                              .options = pm_default_report_options()};
+                              .options = pm_default_report_options(),
+                              .dump.passes = pm_fit_passes};
     struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = read_command_line(&request, &line, argc, argv);
-    if (status == 0) {
+    if (status == 0 && request.dump.list) {
+        status = pm_list_passes(&request.dump);
+    } else if (status == 0) {
         struct pm_store *store = pm_store_open(line.arguments[0], PM_STORE_READ, &err);
         if (store) { /* it is a store: now for writing */
             pm_store_close(store);

@@ -29,42 +29,7 @@ struct request {
     const char *on; /* the machine */
 };
 
-/* ---- the machine ----------------------------------------------------------------------------- */
-
-/* Cores that machine files describe, by what CPUID says (family and model as /proc/cpuinfo has
-   them). */
-static const struct {
-    const char *vendor;
-    int family, model_low, model_high;
-    const char *machine;
-} cores[] = {
-    {"AuthenticAMD", 25, 0x10, 0x1f, "zen4"},
-    {"AuthenticAMD", 25, 0x60, 0xaf, "zen4"},
-    {"AuthenticAMD", 25, 0x00, 0xff, "zen4"}, /* Zen 3 is the nearest to it */
-    {"AuthenticAMD", 26, 0x00, 0xff, "zen5"},
-    {"AuthenticAMD", 23, 0x00, 0xff, "zen4"},
-    {"GenuineIntel", 6, 0x55, 0x55, "skylake-sp"},
-    {"GenuineIntel", 6, 0x6a, 0x6c, "icelake-sp"},
-    {"GenuineIntel", 6, 0x8f, 0xff, "sapphire-rapids"},
-    {"GenuineIntel", 6, 0x4e, 0x5e, "skylake-sp"},
-    {"GenuineIntel", 6, 0x00, 0xff, "icelake-sp"},
-};
 static const char usual_machine[] = "sapphire-rapids";
-
-static const char *nearest_machine(void) {
-    char *vendor = pm_processor_says("vendor_id"), *family = pm_processor_says("cpu family"),
-         *model = pm_processor_says("model");
-    const char *nearest = NULL;
-    for (size_t i = 0; vendor && family && model && !nearest && i < sizeof cores / sizeof *cores;
-         i++)
-        if (strcmp(cores[i].vendor, vendor) == 0 && cores[i].family == atoi(family) &&
-            cores[i].model_low <= atoi(model) && atoi(model) <= cores[i].model_high)
-            nearest = cores[i].machine;
-    free(vendor);
-    free(family);
-    free(model);
-    return nearest ? nearest : usual_machine;
-}
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
@@ -299,7 +264,10 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     if (status)
         return status;
     const char *name = request.name ? request.name : program_name(request.command);
-    request.on = request.machine ? request.machine : nearest_machine();
+    char *nearest = request.machine ? NULL : pm_core_here(true, &err);
+    if (err.text[0])
+        return pm_complain(&err);
+    request.on = request.machine ? request.machine : nearest ? nearest : usual_machine;
     if (!request.machine)
         printf("# this machine was not probed; the nearest one that is described is %s (`pmodel "
                "probe -o here.conf`, then -m ./here.conf)\n",
@@ -314,6 +282,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     free(request.fitted);
     free(request.held_out);
     free(request.sizes);
+    free(nearest);
     return status;
 }
 

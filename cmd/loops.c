@@ -99,25 +99,14 @@ struct request {
     struct pm_report_options options;
     struct pm_lift_options lift;
     struct pm_event_choice events; /* intervals only */
-    bool with_groups, check, mix, time, dump, instructions, summary;
+    bool with_groups, check, mix, time, instructions, summary;
     enum pm_mix_level level;
     const char *routine, *svg, *blocks;
     struct pm_machine_list on; /* with blocks */
-    enum pm_dump_pass pass;
+    struct pm_dumping dump;
     enum pm_dump_format dump_format;
     unsigned max_blocks;
 };
-
-static int read_dump_pass(const struct pm_option_use *use) {
-    struct request *request = use->to;
-    request->dump = true;
-    if (pm_dump_pass_from_name(use->value, &request->pass))
-        return 0;
-    char *names = pm_dump_pass_names();
-    int status = pm_usage_error("loops", "--dump is %s, not \"%s\"", names, use->value);
-    free(names);
-    return status;
-}
 
 static int read_dump_format(const struct pm_option_use *use) {
     struct request *request = use->to;
@@ -147,8 +136,8 @@ static const struct pm_option options[] = {
     PM_FLAG("check", 0, AT(check), "what is lifted beside the compiler's own facts",
             .excludes = "dump summary svg groups routine plain interval",
             .because = "all routines are compared, with metadata and without"),
-    PM_READ("dump", 0, "PASS", read_dump_pass, 0, "what a pass of the lifter made",
-            .excludes = "summary svg groups classes format wide interval"),
+    PM_OPTION_DUMP(AT(dump), "what a pass of the lifter made, of all or of some routines",
+                   .excludes = "summary svg groups classes format wide interval"),
     PM_READ("dump-format", 0, "text|dot", read_dump_format, 0, "how --dump prints it",
             .needs = "dump"),
     PM_TEXT("svg", 0, "NAME", AT(svg), "a drawing of one routine",
@@ -167,7 +156,7 @@ static const struct pm_option options[] = {
     PM_FLAG("instructions", 0, AT(instructions), "draws the instructions of basic blocks",
             .needs = "svg"),
     PM_READ("max-blocks", 0, "N", pm_read_count, AT(max_blocks),
-            "of a larger routine only loops are drawn (500)", .needs = "svg"),
+            "draws only the loops of routines with more blocks (500)", .needs = "svg"),
     PM_OPTIONS_TABLES(AT(options)),
     {0},
 };
@@ -186,6 +175,8 @@ static int read_options(const struct pm_command *self, int argc, char **argv,
     if (request->blocks)
         return 0;
     bool may_be_several = request->summary || (request->check && n == 2);
+    if (request->dump.list)
+        return 0;
     if (n == 0 || (n != 1 && !may_be_several))
         return pm_usage_error("loops", "give one program");
     request->paths = line.arguments;
@@ -230,10 +221,14 @@ static int show_program(struct request *request) {
 }
 
 static int run(const struct pm_command *self, int argc, char **argv) {
-    struct request request = {.options = pm_default_report_options(), .level = PM_MIX_LOOP};
+    struct request request = {.options = pm_default_report_options(),
+                              .level = PM_MIX_LOOP,
+                              .dump.passes = pm_lift_passes};
     int status = read_options(self, argc, argv, &request);
     if (status)
         return status;
+    if (request.dump.list)
+        return pm_list_passes(&request.dump);
     if (request.blocks) {
         status =
             pm_show_blocks(request.blocks, true,
@@ -245,13 +240,14 @@ static int run(const struct pm_command *self, int argc, char **argv) {
         return summarise(request.paths, request.n_paths, &request.lift, &request.options);
     if (request.check)
         return check_program(request.path, request.copy, &request.options);
-    if (request.dump)
-        return pm_dump_program(request.path, &(struct pm_dump_request){
-                                                 .pass = request.pass,
-                                                 .format = request.dump_format,
-                                                 .routine = request.routine,
-                                                 .ignore_metadata = request.lift.ignore_metadata,
-                                             });
+    if (request.dump.pass)
+        return pm_dump_program(
+            request.path, &(struct pm_dump_request){
+                              .pass = request.dump.pass,
+                              .format = request.dump_format,
+                              .routine = request.dump.part ? request.dump.part : request.routine,
+                              .ignore_metadata = request.lift.ignore_metadata,
+                          });
     if (request.svg)
         return pm_draw_routine(request.path, &(struct pm_draw_request){
                                                  .routine = request.svg,

@@ -6,7 +6,7 @@
 #include "cmd/cmd.h"
 
 struct pm_dump_request {
-    enum pm_dump_pass pass;
+    const struct pm_dump_pass *pass;
     enum pm_dump_format format;
     const char *routine; /* NULL all */
     bool ignore_metadata;

@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "core/base/base.h"
+#include "machines/probe/probe.h"
 
 /* ---- by name --------------------------------------------------------------------------------- */
 
@@ -76,9 +77,34 @@ static void complain_unknown_machine(const char *name, struct pm_error *err) {
     free(names);
 }
 
+char *pm_core_here(bool may_be_near, struct pm_error *err) {
+    char *cores = pm_share_path("machines/x86-64.cores", err), *name = NULL;
+    if (cores) {
+        struct pm_said said = pm_what_is_said();
+        name = pm_recognise_core(cores, &said, may_be_near, err);
+        pm_said_free(&said);
+    }
+    free(cores);
+    return name;
+}
+
+/* The file of the machine that describes this one's core. */
+static char *path_here(struct pm_error *err) {
+    char *name = pm_core_here(false, err), *path = NULL;
+    if (name)
+        path = pm_machine_path(name, err);
+    else if (!err->text[0])
+        pm_fail(err, "no machine file describes the core of this processor: describe it by `pmodel "
+                     "probe -o here.conf`, then -m ./here.conf");
+    free(name);
+    return path;
+}
+
 char *pm_machine_path(const char *name, struct pm_error *err) {
     if (strchr(name, '/') || access(name, F_OK) == 0)
         return pm_strdup(name);
+    if (strcmp(name, "here") == 0)
+        return path_here(err);
     const char *own = getenv("PMODEL_MACHINES");
     if (own && *own) {
         char *path = pm_sprintf("%s/%s.conf", own, name);

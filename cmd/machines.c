@@ -1,5 +1,5 @@
 /* `pmodel machines`: the machine descriptions that `-m` finds; one of them as it counts; what of a
-   file is wrong or not verified; in what two differ. */
+   file is wrong or unverified; in what two differ. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int list_all(void) {
         struct pm_machine *machine = pm_find_machine(names[i], NULL, 0, NULL, &err);
         if (machine)
             printf("%-16s %s%s\n", names[i], machine->title,
-                   machine->n_not_verified ? "  (some figures not verified)" : "");
+                   machine->n_unverified ? "  (some figures unverified)" : "");
         else
             status = pm_complain(&err);
         pm_machine_free(machine);
@@ -156,7 +156,7 @@ static int show(const struct request *request, char *const *names, size_t n) {
 #define AT(field) offsetof(struct request, field)
 static const struct pm_option options[] = {
     PM_HEADING("what is shown"),
-    PM_FLAG("check", 0, AT(check), "figures that are not verified, or have no source",
+    PM_FLAG("check", 0, AT(check), "figures that are unverified, or have no source",
             .excludes = "diff svg"),
     PM_FLAG("diff", 0, AT(diff), "figures in which two machines differ", .excludes = "svg"),
     PM_TEXT("svg", 0, "FILE", AT(svg), "draws the machine's curves into FILE"),

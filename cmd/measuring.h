@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/progress/progress.h"
+#include "cmd/progress.h"
 #include "measure/measure.h"
 
 struct pm_measuring {
@@ -55,18 +55,18 @@ bool pm_add_size_list(void *to, char *value, struct pm_error *err);
         PM_TEXT("exclude", 0, "FILE", at_ + offsetof(struct pm_copies_request, exclude_file),      \
                 "all routines but those that FILE names"),                                         \
         PM_ADDED("start-at", 0, "NAMES", pm_add_start_at,                                          \
-                 at_ + offsetof(struct pm_copies_request, events), "from calls of these on",       \
-                 .repeats = true),                                                                 \
+                 at_ + offsetof(struct pm_copies_request, events),                                 \
+                 "measures from calls of these routines on", .repeats = true),                     \
         PM_ADDED("stop-after", 0, "NAMES", pm_add_stop_after,                                      \
-                 at_ + offsetof(struct pm_copies_request, events), "until these return",           \
-                 .repeats = true),                                                                 \
+                 at_ + offsetof(struct pm_copies_request, events),                                 \
+                 "measures until these routines return", .repeats = true),                         \
         PM_ADDED("interval", 0, "NAMES|FILE|mpi|none", pm_add_interval,                            \
                  at_ + offsetof(struct pm_copies_request, events),                                 \
                  "calls of these routines end an interval", .repeats = true),                      \
         PM_TEXT("classes", 0, "FILE", at_ + offsetof(struct pm_copies_request, classes_file),      \
                 "instruction classes of your own"),                                                \
         PM_TEXT("weights", 0, "STORE", at_ + offsetof(struct pm_copies_request, weights_store),    \
-                "places counters where little ran there"),                                         \
+                "places counters on edges that STORE says are rare"),                              \
         PM_ADDED("calls", 0, "moved|kept", pm_set_calls,                                           \
                  at_ + offsetof(struct pm_copies_request, calls), "from where calls are made")
 

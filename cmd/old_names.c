@@ -1,4 +1,5 @@
-/* Names that commands had before version 0.2; they go on working until the version after it. */
+/* Names that commands and options had before version 0.2; they go on working until the version
+   after it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "cmd/cmd.h"
 
 static const struct {
-    const char *command, *option; /* of it; NULL: whatever it has */
+    const char *command, *option; /* of the command; NULL: with any options */
     const char *now;              /* the words in place of both */
     bool keeps_option;
 } old_names[] = {
@@ -36,6 +37,7 @@ static const struct {
     {"report", "--intervals", "report --as intervals", false},
     {"report", "--threads", "report --as threads", false},
     {"report", "--carried", "report --as carried", false},
+    {"fit", "--drop-divergent", "fit --drop-outliers", false},
 };
 
 /* Where OPTION stands in WORDS; 0: nowhere. */

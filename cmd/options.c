@@ -101,7 +101,7 @@ enum { FIRST_INDEX = 256 }; /* getopt gives this and the option's index, or a le
 
 static void make_tables(const struct pm_listed_options *list, bool ends_at_argument,
                         struct getopt_tables *tables) {
-    /* With the colon getopt tells a value that is missing from an option that is. */
+    /* With the colon getopt tells a missing value from an unknown option. */
     tables->letters = pm_strdup(ends_at_argument ? "+:" : ":");
     for (size_t i = 0; i < list->n_options; i++) {
         const struct pm_option *option = list->options[i].option;
@@ -307,6 +307,18 @@ int pm_read_count(const struct pm_option_use *use) {
                               use->name, use->value);
     *(unsigned *)use->to = (unsigned)read;
     return 0;
+}
+
+int pm_read_dump(const struct pm_option_use *use) {
+    struct pm_error err = {0};
+    if (pm_dumping_read(use->to, use->value, &err))
+        return 0;
+    return pm_usage_error(use->command, "%s", err.text);
+}
+
+int pm_list_passes(const struct pm_dumping *dumping) {
+    pm_dumping_list(dumping, stdout);
+    return PM_EXIT_OK;
 }
 
 int pm_read_percent(const struct pm_option_use *use) {

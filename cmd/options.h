@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/dumps/dumps.h"
 #include "report/report.h"
 
 /* An option as it stands on the command line. */
@@ -39,8 +40,8 @@ struct pm_option {
     const char *value; /* what its value is called: NAME=VALUE, text|dot; NULL: it takes none */
     const char *help;  /* half a sentence; of a heading its text, of a table whose options it has */
     bool repeats;      /* may be given more than once, and all count */
-    /* What it cannot be given with, and what of it must be given with it (one is enough): names, or
-       letters of those that have none, with blanks between. */
+    /* Options that exclude this one, and options of which it needs one: names, or letters of
+       options without a name, separated by blanks. */
     const char *excludes, *needs;
     const char *because; /* why it excludes that, behind a colon; NULL: obvious */
     size_t at, also;     /* where in the request */
@@ -126,6 +127,8 @@ struct pm_option {
     PM_READ("deps", 0, "optimistic|pessimistic", pm_read_dependences,                              \
             at_ + offsetof(struct pm_predict_options, dependences),                                \
             "what is assumed of dependences that are not known")
+/* AT: struct pm_dumping, which has the passes of the stage. */
+#define PM_OPTION_DUMP(at_, ...) PM_READ("dump", 0, "PASS[:PART]", pm_read_dump, at_, __VA_ARGS__)
 #define PM_INTERPOLATE_HELP "takes the nearest block size that was measured"
 #define PM_OPTION_INTERPOLATE(at_) PM_FLAG("interpolate", 0, at_, PM_INTERPOLATE_HELP)
 #define PM_OPTION_SOURCE_DIR(at_)                                                                  \
@@ -159,11 +162,11 @@ struct pm_option {
 /* --role, --interval and --ordinal; AT: struct pm_selection_words (ask/ask.h). */
 #define PM_OPTIONS_SELECTION(at_)                                                                  \
     PM_TEXT("role", 0, "NAME", at_ + offsetof(struct pm_selection_words, role),                    \
-            "of an MPI program the mean rank of a role"),                                          \
+            "the mean rank of a role of an MPI program"),                                          \
         PM_TEXT("interval", 0, "KIND", at_ + offsetof(struct pm_selection_words, interval),        \
                 "one kind of interval, all of them added up"),                                     \
         PM_TEXT("ordinal", 0, "NAME", at_ + offsetof(struct pm_selection_words, ordinal),          \
-                "not added up, but by their number as NAME")
+                "one interval; its number is parameter NAME")
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
@@ -230,8 +233,12 @@ int pm_read_count(const struct pm_option_use *use);        /* unsigned, at least
 int pm_read_percent(const struct pm_option_use *use);      /* double, 0 to 100 */
 int pm_read_time_model(const struct pm_option_use *use);   /* enum pm_time_model (sched/sched.h) */
 int pm_read_dependences(const struct pm_option_use *use);  /* enum pm_unknown_dependences */
+int pm_read_dump(const struct pm_option_use *use);         /* struct pm_dumping */
 int pm_read_format(const struct pm_option_use *use);       /* enum pm_report_format */
 int pm_read_drawn_format(const struct pm_option_use *use); /* the same; ALSO: bool, a drawing */
+
+/* What `--dump list` prints; the exit status. */
+int pm_list_passes(const struct pm_dumping *dumping);
 
 /* -P NAME=VALUE[,NAME=VALUE]..., for PM_ADDED; TO: struct pm_parameters. */
 bool pm_add_parameters(void *to, char *value, struct pm_error *err);

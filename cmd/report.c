@@ -25,6 +25,7 @@ struct request {
     size_t n_sizes;
     struct pm_report_options options;
     struct pm_predict_options predict;
+    struct pm_dumping dump;
     struct pm_selection_words selection;
     bool carried;
     bool threads;
@@ -210,7 +211,7 @@ static bool report_sizes(struct request *request, struct pm_subject *subject,
     if (ok && request->threads && first->predicted)
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
                           "together");
-    ok = ok && print_answers(request, answers, err);
+    ok = ok && (request->dump.pass || print_answers(request, answers, err));
     if (ok && request->threads)
         ok = report_threads(&subject->program, first, &request->on, &request->options, err);
     if (ok && request->fits)
@@ -258,6 +259,10 @@ static bool report(struct request *request, const char *store_path, struct pm_er
     request->names_machines = request->on.n_machines > 0;
     bool ok = pm_subject_open(&subject, store_path, &request->selection, err) &&
               (request->names_machines || pm_add_all_machines(&request->on, err));
+    if (ok && request->dump.pass) {
+        ok = pm_dumping_begin(&request->dump, subject.program.structure, stdout, err);
+        request->predict.dumping = &request->dump;
+    }
     if (ok && request->interpolate)
         pm_subject_interpolate(&subject, request->on.machines, request->on.n_machines);
     if (ok && (request->ranks || request->intervals))
@@ -266,6 +271,7 @@ static bool report(struct request *request, const char *store_path, struct pm_er
     else if (ok)
         ok = request->carried ? report_carried(request, &subject, err)
                               : report_sizes(request, &subject, err);
+    pm_dumping_end(&request->dump);
     free(request->left_out);
     pm_subject_close(&subject);
     return ok;
@@ -327,8 +333,7 @@ static const char *find_contradiction(const struct request *request) {
         PM_OPTION_TOP(AT(options), "at most N rows")
 #define COLUMNS                                                                                    \
     PM_TEXT("fields", 0, "LIST", AT(options.fields), "the columns; +LIST: beside the usual ones"), \
-        PM_TEXT("sort", 0, "FIELD", AT(options.sort),                                              \
-                "rows from the largest figure of a field on"),                                     \
+        PM_TEXT("sort", 0, "FIELD", AT(options.sort), "sorts rows by FIELD, the largest first"),   \
         PM_TEXT("filter", 0, "PATTERN", AT(options.filter),                                        \
                 "only routines, loops, files that fit"),                                           \
         PM_FLAG("notes", 0, AT(options.all_notes), "all notes")
@@ -343,6 +348,8 @@ static const struct pm_option of_loops[] = {
     COLUMNS,
     ROWS,
     PM_FLAG("fits", 0, AT(fits), "also up to which size each loop's data fits each level"),
+    PM_OPTION_DUMP(AT(dump), "instead what a pass of the prediction made, of all or of a loop",
+                   .excludes = "fits fields sort filter notes top min-percent format wide"),
     PM_OPTIONS_TABLES(AT(options)),
     {0},
 };
@@ -365,8 +372,9 @@ static const struct pm_option of_carriers[] = {
 
 static const struct pm_option of_ranks[] = {
     SIZES,
-    PM_TEXT("interval", 0, "KIND", AT(selection.interval), "in one kind of interval"),
-    PM_TEXT("ordinal", 0, "NAME", AT(selection.ordinal), "and one, by its number as NAME"),
+    PM_TEXT("interval", 0, "KIND", AT(selection.interval),
+            "one kind of interval, all of them added up"),
+    PM_TEXT("ordinal", 0, "NAME", AT(selection.ordinal), "the interval's number is parameter NAME"),
     PM_OPTION_INTERPOLATE(AT(interpolate)),
     MACHINES,
     PM_HEADING("what is shown"),
@@ -377,7 +385,7 @@ static const struct pm_option of_ranks[] = {
 
 static const struct pm_option of_intervals[] = {
     SIZES,
-    PM_TEXT("role", 0, "NAME", AT(selection.role), "of the mean rank of a role"),
+    PM_TEXT("role", 0, "NAME", AT(selection.role), "the mean rank of a role of an MPI program"),
     PM_OPTION_INTERPOLATE(AT(interpolate)),
     MACHINES,
     PM_HEADING("what is shown"),
@@ -387,7 +395,8 @@ static const struct pm_option of_intervals[] = {
 };
 
 static int run(const struct pm_command *self, int argc, char **argv) {
-    struct request request = {.options = pm_default_report_options()};
+    struct request request = {.options = pm_default_report_options(),
+                              .dump.passes = pm_predict_passes};
     request.options.tree = self == &pm_command_report_tree;
     request.threads = self == &pm_command_report_threads;
     request.carried = self == &pm_command_report_carried;
@@ -397,6 +406,8 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_error err = {0};
     const char *contradiction = NULL;
     int status = pm_read_options(&line, argc, argv);
+    if (status == 0 && request.dump.list)
+        return pm_list_passes(&request.dump);
     if (status == 0 && line.n_arguments != 1)
         status = pm_usage_error(self->name, "give one store");
     else if (status == 0 &&

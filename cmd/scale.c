@@ -325,7 +325,8 @@ static const struct pm_option options[] = {
     PM_OPTIONS_MACHINES(AT(on)),
     PM_OPTION_TIME(AT(predict)),
     PM_HEADING("what is shown"),
-    PM_OPTION_MIN_PERCENT(AT(options), "of loops that fall out of levels (5)"),
+    PM_OPTION_MIN_PERCENT(AT(options),
+                          "leaves loops with a smaller share out of the table of levels (5)"),
     PM_OPTIONS_DRAWN(AT(options), AT(svg)),
     {0},
 };

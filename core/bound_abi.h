@@ -62,7 +62,7 @@ struct pm_bound_file {
 struct pm_bound_file_nest {
     uint64_t module; /* pm_probe_header.structure_hash */
     uint32_t scope;  /* index in the module's structure */
-    uint32_t every;  /* of so many executions one has its copy run before it */
+    uint32_t every;  /* the copy runs before one of so many executions */
     uint32_t slot_bytes, data_bytes, code_bytes;
     uint32_t first_replay, n_replayed; /* in the data */
     uint32_t n_relocations, n_saved;

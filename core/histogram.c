@@ -159,7 +159,7 @@ void pm_histogram_encode(struct pm_packing *packing, const struct pm_histogram *
 static bool check_header(const void *bytes, size_t n_bytes, struct blob_header *header,
                          struct pm_error *err) {
     if (n_bytes < sizeof *header)
-        return pm_fail(err, "histogram: cut off after %zu bytes", n_bytes);
+        return pm_fail(err, "histogram: truncated after %zu bytes", n_bytes);
     memcpy(header, bytes, sizeof *header);
     if (memcmp(header->magic, blob_magic, sizeof header->magic) != 0)
         return pm_fail(err, "histogram: these bytes are not a histogram");

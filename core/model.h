@@ -13,8 +13,8 @@
 #include "core/parameters.h"
 #include "core/base/base.h"
 
-/* Of one model; a basis may have more functions.  Eight are what one parameter needs; products of
-   the functions of several take up to this. */
+/* Terms of one model at most; a basis may have more functions.  One parameter needs up to eight
+   terms, products of functions of several parameters up to this. */
 enum { PM_MODEL_MAX_TERMS = 16 };
 
 /* Basis functions shared by many models. */
@@ -59,14 +59,15 @@ bool pm_basis_evaluate(const struct pm_basis *basis, const struct pm_parameters 
                        double *values, struct pm_error *err);
 double pm_model_value(const struct pm_model *model, const double *basis_values);
 
-/* Where models are asked for: all basis functions there and, where that lies beyond the largest
-   measured size, at that. */
+/* The size at which models are evaluated: the values of all basis functions there and, if it lies
+   beyond the largest measured size, also at that size. */
 struct pm_model_point {
     const double *there, *at_largest; /* at_largest NULL: not beyond; owned by who made it */
 };
 
-/* Value at POINT.  Shape is looked at up to some times the largest measured size only: a model that
-   increases is nowhere beyond it less than there, one that decreases not more. */
+/* Value at POINT.  The fit enforces shape up to a multiple of the largest measured size only; so
+   beyond the largest measured size an increasing model is at least its value there, a decreasing
+   one at most. */
 double pm_model_value_at(const struct pm_model *model, const struct pm_model_point *point);
 
 /* Makes all values of MODEL larger by FACTOR, which is 0 or more; errors stay as they are. */
@@ -83,8 +84,10 @@ struct pm_bin_model {
     struct pm_model count;
     struct pm_model distance; /* mean distance in blocks */
     double low, high;       /* ends of the bin as shares of the mean distance: low ≤ 1 ≤ high */
-    bool constant_distance; /* the same distance at every size: only the count is modelled */
-    bool takes_rest;        /* short: what the others leave of the accesses goes to these bins */
+    bool constant_distance; /* the distance is the same at every size, and only the count is
+                               modelled */
+    bool takes_rest; /* a short bin: it takes the accesses of the group that the other bins leave
+                        over */
 };
 
 struct pm_histogram_model {
@@ -97,23 +100,24 @@ struct pm_histogram_model {
     struct pm_model accesses;
     bool per_execution;
     struct pm_model cold;
-    /* Distances were measured up to some bound only (the least of all runs, in blocks; 0: none):
-       what a bin's model puts there or further away is known to be as far as the bound, no more. */
+    /* Distances were measured up to a bound only (the smallest of all runs, in blocks; 0: none): a
+       modelled distance of at least this means "as far as this, or further". */
     double at_least;
     double store_share; /* stores / accesses over all runs */
-    double cold_share;  /* of the program's first touches in the largest run; of sets with wholes */
+    double cold_share;  /* share of the program's first touches, in the largest run; only in sets
+                           with program totals */
     size_t n_bins;
     struct pm_bin_model *bins; /* in the set's arena; ascending distance at the largest size */
 };
 
-/* Memory for the bins of all histograms of a set: allocated one by one, freed as a whole. */
+/* Memory for the bins of all histograms of a set: allocated one by one, freed together. */
 struct pm_bin_model_arena {
-    struct pm_bin_chunk *chunks; /* the one in use first */
+    struct pm_bin_chunk *chunks; /* the chunk in use comes first */
 };
 
 /* N bins, zeroed.  A chunk has thousands. */
 struct pm_bin_model *pm_bin_model_arena_alloc(struct pm_bin_model_arena *arena, size_t n);
-/* Gives the last N bins that were taken back. */
+/* Gives back the N bins that were allocated last. */
 void pm_bin_model_arena_return(struct pm_bin_model_arena *arena, size_t n);
 /* Moves all that FROM has to INTO. */
 void pm_bin_model_arena_join(struct pm_bin_model_arena *into, struct pm_bin_model_arena *from);
@@ -121,8 +125,8 @@ void pm_bin_model_arena_free(struct pm_bin_model_arena *arena);
 
 enum { PM_MOST_HELD_OUT = 2 };
 
-/* First touches of the whole program, distinct blocks, whatever of it has models of its own. */
-struct pm_whole_model {
+/* First touches of the program total: distinct blocks, also of what has no model of its own. */
+struct pm_total_model {
     uint64_t block_bytes;
     struct pm_model cold;
 };
@@ -132,14 +136,15 @@ struct pm_stride_level_model {
     struct pm_model stride; /* bytes, without sign */
     struct pm_model count;  /* elements of a run */
     bool downwards;
-    double stride_share, count_share; /* as at the largest size */
+    double stride_share, count_share; /* at the largest size */
 };
-/* One of the ways in which it goes on from time to time; SHARE and SINCE as at the largest size. */
+/* A variant of a reference's walk (fit/sets/README.md); SHARE and SINCE are those of the largest
+   size. */
 struct pm_stride_variant_model {
     bool known; /* false: there are no models */
     uint32_t n_levels;
     double share, since;
-    struct pm_model phase, offset; /* OFFSET: of its lowest address from that of the walk */
+    struct pm_model phase, offset; /* OFFSET: its lowest address minus that of the walk */
     struct pm_stride_level_model levels[PM_MOST_STRIDE_LEVELS];
 };
 struct pm_stride_model {
@@ -147,24 +152,25 @@ struct pm_stride_model {
     bool known; /* false: there are no models */
     uint32_t n_levels;
     struct pm_stride_level_model *levels; /* innermost first; owned */
-    /* Lowest address, relative to that of the first reference of its space: its distance, and
-       whether it is below.  WHOLE_PAGES: rounded up to such. */
+    /* Lowest address relative to that of the first reference of its space: the distance, and
+       whether it lies below.  WHOLE_PAGES: the distance is rounded up to whole pages. */
     uint32_t space;
     struct pm_model offset;
     bool below, whole_pages;
-    double place_in_page; /* of the first one's address; NAN: not known */
-    /* Variants of the largest size, 0: it has none; at a size there are ALL_PHASES / USUAL_PHASE,
-       unless all sizes have the same number. */
+    double place_in_page; /* of the first reference's address, as a share of the page; NAN: not
+                             known */
+    /* Variants at the largest size; 0: none.  At another size there are ALL_PHASES / USUAL_PHASE of
+       them, unless all sizes have the same number. */
     uint32_t n_variants;
     bool same_number;
-    struct pm_model all_phases, usual_phase;  /* executions, of one phase of each */
-    struct pm_stride_variant_model *variants; /* by time: so many from the first one on, then as
-                                                 many from the last one back; owned */
+    struct pm_model all_phases, usual_phase;  /* executions of all phases, and of the usual phase */
+    struct pm_stride_variant_model *variants; /* by time: the first ones in order, then as many from
+                                                 the last one backwards; owned */
 };
 
-/* How far off the misses of the whole program are at the sizes that its models were made from: the
-   mean of |log(by the models / measured)| over caches and sizes. */
-struct pm_misfit {
+/* The residual of the program's misses at the sizes that its models were made from: the mean of
+   |log(modelled / measured)| over caches and sizes. */
+struct pm_program_residual {
     uint64_t block_bytes;
     double error;
 };
@@ -175,30 +181,31 @@ struct pm_model_set {
     struct pm_parameters low, high; /* smallest and largest measured value of each parameter */
     size_t n_runs;
     struct pm_parameters *runs; /* parameters of each run, in the order of the fit; owned */
-    size_t n_runs_dropped;      /* divergent ones that were left out of the fit */
-    size_t n_cut_off; /* runs that did not come to their end; not stored with the models */
+    size_t n_runs_dropped;      /* outlier sizes that were left out of the fit */
+    size_t n_truncated;         /* runs that were truncated; not stored with the models */
     size_t n_edges;
     struct pm_model *edges; /* one for each edge of the structure */
     size_t n_histograms;
     struct pm_histogram_model *histograms;
     struct pm_bin_model_arena bins; /* of the histograms */
-    /* The same made without the largest size, and without the two largest: how far these say
-       otherwise is how uncertain misses are.  They have none of their own; owned. */
-    bool held_out_tried; /* none: too few sizes */
+    /* Model sets made without the largest size, and without the two largest: how far their misses
+       differ tells how uncertain misses are.  They have no held-out sets of their own; owned. */
+    bool held_out_tried; /* with n_held_out 0: there were too few sizes */
     size_t n_held_out;
     struct pm_model_set *held_out[PM_MOST_HELD_OUT];
-    /* What of the measured runs has no models: shares of the run where they are largest (0: all
-       has; NAN: not known). */
+    /* Shares of accesses and first touches that have no models, in the run with the largest shares
+       (0: all have; NAN: not known). */
     double accesses_left_out, first_touches_left_out;
-    size_t n_wholes;
-    struct pm_whole_model *wholes; /* one for each block size, where builds differ; owned */
+    size_t n_totals;
+    struct pm_total_model *totals; /* one for each block size, where builds differ; owned */
     size_t n_strides;
     struct pm_stride_model *strides; /* ascending by reference; owned; not of sets held out */
-    /* Of stores by dirty distance (core/write_backs/write_backs.h): histograms only; NULL: not all
-       runs have them.  Owned. */
+    /* Models of the histograms of stores by dirty distance (core/write_backs/write_backs.h); NULL:
+       not all runs have such histograms.  Owned. */
     struct pm_model_set *dirty;
-    size_t n_misfits;
-    struct pm_misfit *misfits; /* one for each block size, where sizes were held out; owned */
+    size_t n_residuals;
+    struct pm_program_residual
+        *residuals; /* one for each block size, where sizes were held out; owned */
 };
 
 void pm_model_set_free(struct pm_model_set *set);

@@ -184,8 +184,8 @@ void pm_model_set_free(struct pm_model_set *set) {
     pm_model_set_free(set->dirty);
     pm_bin_model_arena_free(&set->bins);
     free(set->histograms);
-    free(set->wholes);
-    free(set->misfits);
+    free(set->totals);
+    free(set->residuals);
     for (size_t i = 0; i < set->n_strides; i++) {
         free(set->strides[i].levels);
         free(set->strides[i].variants);

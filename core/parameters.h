@@ -25,7 +25,8 @@ char *pm_parameters_text(const struct pm_parameters *parameters);
 
 /* Reads "N=256" or "N=256,M=3" (one value each). */
 bool pm_parameters_parse(const char *text, struct pm_parameters *parameters, struct pm_error *err);
-/* The same, added to what is there, as of -P A=1 -P B=2; a name that is there is an error. */
+/* The same, but adds to PARAMETERS, as for -P A=1 -P B=2; a name that is there already is an error.
+ */
 bool pm_parameters_add(const char *text, struct pm_parameters *parameters, struct pm_error *err);
 
 bool pm_parameters_equal(const struct pm_parameters *a, const struct pm_parameters *b);

@@ -155,7 +155,7 @@ void pm_cores_free(struct pm_cores *cores) {
     if (!cores)
         return;
     free(cores->parts);
-    free(cores->waiting.loops);
+    free(cores->spin.loops);
     free(cores);
 }
 

@@ -43,45 +43,44 @@ enum pm_bound {
     PM_BOUND_LEVEL,          /* misses of level `bound_level` */
     PM_BOUND_BANDWIDTH,      /* memory bandwidth */
     PM_BOUND_FIRST_TOUCHES,  /* of pages */
-    PM_BOUND_UNKNOWN,        /* most of it is operations without a cost in the machine file */
+    PM_BOUND_UNKNOWN,        /* most operations have no cost in the machine file */
 };
 
-/* What a cost has more, or less, with all models at the upper, or lower, ends of their intervals.
- */
+/* Difference of a cost if all models are at the upper (lower) ends of their intervals. */
 struct pm_cost_change {
     double cycles, schedule_cycles, level_misses[PM_MAX_LEVELS];
 };
 
-/* What the cycles of a cost lie between, as sums over scopes, in cycles (sched/time_interval.c);
-   NAN: not known. */
+/* How far the cycles of a cost may be off, in parts that sums over scopes can add
+   (sched/time_interval.c); cycles, NAN: not known. */
 struct pm_spread {
-    struct pm_cost_change low, high; /* by the models; 0 where these have no intervals */
-    /* Half intervals, downwards and upwards, of what the model of time may be off by: as if all
-       scopes erred alike; and their squares, as if each erred by itself. */
+    struct pm_cost_change low,
+        high; /* from the models of counts and misses; 0 where these have no intervals */
+    /* Half intervals, downwards and upwards, of the error of the model of time: sums, for scopes
+       that all err alike, and sums of squares, for scopes that err independently. */
     double below, above, below_squares, above_squares;
-    double machine_below, machine_above; /* half intervals by figures of the machine file */
-    double least;   /* the schedule, as short as it may be, and no miss; nothing is below it */
-    double missing; /* at most, of what is known to be left out of the estimate */
+    double machine_below, machine_above; /* half intervals from figures of the machine file */
+    double least;   /* the shortest possible schedule without a miss: a lower bound */
+    double missing; /* upper bound of what is known to be left out of the estimate */
 };
 
 /* What one scope costs.  `self` is without inner scopes, `total` with them. */
 struct pm_cost_sum {
     double cycles;              /* schedule + memory, where that is known */
     double schedule_cycles;     /* all accesses hit the first level */
-    double causes[PM_N_CAUSES]; /* of the schedule, which they add up to, but for bandwidth and
-                                   first touches, of memory */
-    double lower_cycles; /* the schedule, or bandwidth: as if every miss were prefetched in time */
-    double upper_cycles; /* the schedule, and each miss alone */
+    double causes[PM_N_CAUSES]; /* they add up to schedule_cycles, without bandwidth and first
+                                   touches, which are part of memory_cycles */
+    double lower_cycles; /* the schedule or the bandwidth, if every miss were prefetched in time */
+    double upper_cycles; /* the schedule, and all misses one after the other */
     double mispredictions;  /* branches predicted wrongly, at most */
-    double fallback_cycles; /* of `cycles`, those of code whose misses were not in a simulated
-                               window although the machine has one (sched/memory.c) */
-    double memory_cycles;   /* what misses add: that of the levels, of bandwidth and of first
-                               touches; it, misses and cycles of levels are NAN where they are not
-                               known */
+    double fallback_cycles; /* the part of `cycles` in code whose misses were not simulated,
+                               although the machine has a window (sched/memory.c) */
+    double memory_cycles; /* what misses add: cycles of levels, bandwidth and first touches; NAN, as
+                             the misses and cycles of levels, where misses are not known */
     double level_misses[PM_MAX_LEVELS];
     double level_cycles[PM_MAX_LEVELS];
-    double level_write_backs[PM_MAX_LEVELS]; /* of one that writes through, stores; NAN: not
-                                                measured, or a TLB.  They cost nothing here */
+    double level_write_backs[PM_MAX_LEVELS]; /* of a level that writes through, its stores; NAN: not
+                                                measured, or a TLB. They add no cycles */
     double instructions, operations;
     double unknown_operations;  /* executed operations that the machine file has no row for */
     double accesses;            /* memory accesses that were recorded */
@@ -97,8 +96,8 @@ void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from);
 /* Adds SHARE of it. */
 void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *from, double share);
 
-/* Half an interval of a sum: SUM if all of it errs alike, √SQUARES if each part errs by itself; in
-   fact some of both. */
+/* Half an interval of a sum of parts: between SUM, if all parts err alike, and √SQUARES, if they
+   err independently. */
 double pm_spread_joined(double sum, double squares);
 
 /* Between what the cycles of COST lie with the prediction's probability: counts and misses, the
@@ -116,24 +115,24 @@ struct pm_scope_prediction {
     double iterations; /* of a loop: executions of its header; of a routine: its calls */
     double low_iterations, high_iterations; /* by the ends of the models' intervals */
     struct pm_cost_sum self, total;
-    double resource_cycles_per_iteration;   /* of a loop's own body */
+    double resource_cycles_per_iteration;   /* of the loop's own code */
     double recurrence_cycles_per_iteration; /* 0: no cycle */
-    /* Own cycles that would be saved if one cause alone vanished; NAN: not worked out, of regions
+    /* Own cycles that would be saved if one cause alone vanished; NAN: not computed, for regions
        with little time. */
     double gains[PM_N_CAUSES];
-    bool is_assumed; /* edge counts leave open which ways through its branches go together */
+    bool is_assumed; /* edge counts do not tell which paths through its branches are taken */
     uint8_t bound;   /* enum pm_bound: largest cause of self.cycles */
     uint8_t bound_unit, bound_level;
 };
 
-/* A loop that goes round only until another thread has written something. */
-struct pm_waiting_loop {
+/* A spin loop: it goes round only until another thread has written something. */
+struct pm_spin_loop {
     uint32_t scope;
     double rounds; /* that were left out, of all threads */
 };
 
-struct pm_waiting {
-    PM_ARRAY(struct pm_waiting_loop, loops);
+struct pm_spin_loops {
+    PM_ARRAY(struct pm_spin_loop, loops);
 };
 
 /* What several threads do at the same time, up to where they wait for each other. */
@@ -148,13 +147,13 @@ struct pm_cores {
     unsigned n_cores, n_threads; /* threads that take part in parallel parts */
     bool is_checked;             /* times on so many cores were compared with a clock */
     double imbalance;      /* of all parallel parts: time of the slowest cores over the mean */
-    double thread_seconds; /* of all threads, one after the other */
+    double thread_seconds; /* if one core ran all threads, one after the other */
     PM_ARRAY(struct pm_parallel_part, parts); /* the first is what is serial */
-    struct pm_waiting waiting;
+    struct pm_spin_loops spin;
 };
 void pm_cores_free(struct pm_cores *cores); /* NULL is allowed */
 
-/* A figure of the machine file that is not verified and that a prediction comes from. */
+/* A figure of the machine file that is unverified and that a prediction comes from. */
 struct pm_doubtful_figure {
     char *name, *value; /* "L3.miss_penalty", "216 cycles" */
     bool is_word;       /* of which there is no more or less: it decides about a tenth of this: */
@@ -190,14 +189,16 @@ struct pm_prediction {
     bool is_signature; /* misses cost what the machine's curves say; */
     bool is_synthesised; /* … which were made from its description */
     double level;        /* probability with which a figure lies in its interval; 0: it has none */
-    struct pm_cores *cores; /* the time is that on several cores; NULL: of one thread.  Owned */
-    size_t n_not_verified;  /* figures that were used and are marked */
-    double marked_change;   /* relative, of the time, by all that are: half an interval */
-    size_t n_doubts;        /* those of them that matter most, most first */
+    struct pm_cores *cores;   /* the time is that on several cores; NULL: of one thread.  Owned */
+    size_t n_unverified;      /* unverified figures that were used */
+    double unverified_change; /* half an interval of the time, relatively, that all unverified
+                                 figures cause */
+    size_t n_doubts;          /* the unverified figures that matter most, in descending order */
     struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
-    size_t n_weighty_notes; /* the first ones: of these a figure hangs by more than a hundredth */
+    size_t
+        n_significant_notes; /* the first ones: of these a figure hangs by more than a hundredth */
 };
 
 /* Makes `total` of all scopes of STRUCTURE from `self`. */

@@ -48,7 +48,7 @@ enum pm_control_block_offset {
     PM_CB_PRIVATE = 128,     /* first byte that only the runtime uses, but for … */
     PM_CB_CALLED_PATH = 256, /* … the addresses of its code for calls of the C library, */
     PM_CB_BOUND_DONE = 280,  /* for the end of a copy that a lower bound is measured with, */
-    PM_CB_BOUND_OVER = 288,  /* and of one whose rings are at their end (core/bound_abi.h) */
+    PM_CB_BOUND_OVER = 288,  /* and of a copy whose rings are at their end (core/bound_abi.h) */
     PM_CB_COUNTERS = 4096,   /* counter 0; 8 bytes each */
 };
 enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
@@ -95,10 +95,10 @@ enum pm_event_what {
     PM_EVENT_ENTER = 0,
     PM_EVENT_LEAVE = 1,
     PM_EVENT_INTERVAL_END =
-        2,             /* right before a call that ends an interval, directly in the scope */
-    PM_EVENT_HERE = 3, /* control arrived unseen, after an exception or a longjmp: of the probed
-                          scopes the innermost is this one, or, if it is a routine that is not
-                          probed, none of that routine's */
+        2, /* right before a call that ends an interval, directly in the scope */
+    PM_EVENT_HERE =
+        3, /* control arrived unseen, after an exception or a longjmp: this is the innermost probed
+              scope, or, if it is a routine without a probe, no scope of that routine is entered */
 };
 #define PM_EVENT_NOW (1u << 31) /* the runtime must see it before the program goes on */
 /* Instead of all these: another iteration of the loop begins, because control came to its header;
@@ -113,7 +113,7 @@ static inline enum pm_event_what pm_event_what(uint64_t event) {
 
 struct pm_probe_reference {
     uint32_t group;        /* index in the module's reference groups */
-    uint32_t size_bytes;   /* of the access; of one element for the other kinds */
+    uint32_t size_bytes;   /* of the access; for kinds other than plain, of one element */
     uint8_t access;        /* 1 load, 2 store, 3 both */
     uint8_t kind;          /* enum pm_access_kind */
     uint8_t elements;      /* of a masked or gather access */
@@ -124,9 +124,9 @@ struct pm_probe_reference {
     uint8_t reserved;
 };
 
-/* An address record: plain references that are executed one after the other in one basic block, all
-   of them or none.  Many have an address in common but for a constant, so a record has few
-   addresses: each is that of the first access which refers to it. */
+/* An address record: consecutive plain references of one basic block, which are executed all or
+   none.  Many of their addresses differ by a constant only, so a record has few addresses, the
+   bases; a base is the address of the first access that refers to it. */
 struct pm_probe_address_record {
     uint32_t first_access; /* in the table of struct pm_probe_access */
     uint16_t n_accesses;   /* 1 … PM_RECORD_ACCESSES */
@@ -233,7 +233,7 @@ struct pm_probe_header {
 /* What the environment tells the runtime.  Nothing set: the program runs and writes nothing. */
 #define PM_ENV_OUT "PMODEL_OUT"     /* folder for raw files; each process writes one, PID.raw */
 #define PM_ENV_BLOCK "PMODEL_BLOCK" /* block sizes in bytes, commas between; none: no analysis */
-/* those of them whose distances below 16 are told apart, although they are not the smallest */
+/* larger block sizes for which distances below 16 are told apart */
 #define PM_ENV_APART "PMODEL_APART"
 /* relative width up to which neighbouring bins of a histogram are merged; "0": none are */
 #define PM_ENV_BIN_WIDTH "PMODEL_BIN_WIDTH"

@@ -21,7 +21,7 @@
 enum pm_skipped_reason {
     PM_SKIPPED_STOPPED,   /* measuring was off (markers, --start-at, --stop-after) */
     PM_SKIPPED_LEFT_OUT,  /* in routines that --include and --exclude leave out */
-    PM_SKIPPED_UNMATCHED, /* in code that the other builds do not have so (--build) */
+    PM_SKIPPED_UNMATCHED, /* in code that is not the same in the other builds (--build) */
     PM_N_SKIPPED,
 };
 
@@ -37,8 +37,8 @@ struct pm_group_histogram {
     struct pm_histogram histogram; /* owned; names its block size */
 };
 
-/* What is true of the whole program, whatever of it is in histograms. */
-struct pm_whole {
+/* The program total for a block size, also of what is in no histogram. */
+struct pm_program_total {
     uint64_t block_bytes;
     double accesses; /* touches of blocks */
     double cold;     /* first touches: distinct blocks */
@@ -51,10 +51,10 @@ struct pm_interpolated_size {
 
 struct pm_profile {
     struct pm_parameters parameters;
-    bool predicted;       /* from models; else measured */
-    char *cut_off;        /* how the run ended before its end; NULL: it did not; owned */
-    double set_spread;    /* at an end of the intervals: misses are off by this share of what a
-                             cache's sets change of them; else 0 */
+    bool predicted;    /* from models; else measured */
+    char *truncated;   /* how the run ended before its end; NULL: it did not; owned */
+    double set_spread; /* of a profile at an end of the intervals: misses move by this share of the
+                          change that a cache's sets make; else 0 */
     double extrapolation; /* largest ratio of a parameter to its largest measured value, or of its
                              smallest to it; 1 within them, and measured */
     bool below_measured;  /* the latter: it is smaller than any that was measured */
@@ -65,8 +65,9 @@ struct pm_profile {
     size_t n_block_sizes;
     uint64_t *block_sizes; /* that were measured or interpolated, ascending; owned */
     PM_ARRAY(struct pm_interpolated_size, interpolated); /* the latter; owned */
-    PM_ARRAY(struct pm_whole, wholes); /* one for each block size; owned.  Empty: not known, because
-                                code was dropped.  Measured only */
+    /* One for each block size; owned.  Empty: not known, because code was dropped.  Measured only.
+     */
+    PM_ARRAY(struct pm_program_total, totals);
     /* Stores by dirty distance, by (group, block size) ascending; none: not measured.  Owned.
        core/write_backs/write_backs.h */
     PM_ARRAY(struct pm_group_histogram, dirty);
@@ -94,7 +95,7 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
 void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structure *structure);
 
 /* Sums over the histograms, one for each block size; the caller frees. */
-struct pm_whole *pm_profile_sums(const struct pm_profile *profile);
+struct pm_program_total *pm_profile_sums(const struct pm_profile *profile);
 
 /* What the histograms lack of the whole program for the first block size; zeros where nothing is
    missing, NAN where it is not known. */

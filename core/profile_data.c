@@ -17,9 +17,9 @@ void pm_profile_free(struct pm_profile *profile) {
         pm_histogram_free(&profile->dirty[i].histogram);
     free(profile->dirty);
     free(profile->edge_counts);
-    free(profile->cut_off);
+    free(profile->truncated);
     free(profile->block_sizes);
-    free(profile->wholes);
+    free(profile->totals);
     free(profile->interpolated);
     pm_run_strides_free(&profile->strides);
     for (size_t i = 0; i < profile->n_threads; i++)
@@ -119,8 +119,8 @@ double pm_scope_entries(const struct pm_structure *structure, const double *edge
 
 /* ---- the whole program ----------------------------------------------------------------------- */
 
-struct pm_whole *pm_profile_sums(const struct pm_profile *profile) {
-    struct pm_whole *sums = pm_alloc(profile->n_block_sizes, sizeof *sums);
+struct pm_program_total *pm_profile_sums(const struct pm_profile *profile) {
+    struct pm_program_total *sums = pm_alloc(profile->n_block_sizes, sizeof *sums);
     for (size_t b = 0; b < profile->n_block_sizes; b++)
         sums[b].block_bytes = profile->block_sizes[b];
     for (size_t i = 0; i < profile->n_histograms; i++) {
@@ -143,13 +143,13 @@ struct pm_left_out pm_profile_left_out(const struct pm_profile *profile) {
     struct pm_left_out out = {0};
     if (profile->n_block_sizes == 0)
         return out;
-    if (profile->n_wholes == 0)
+    if (profile->n_totals == 0)
         return (struct pm_left_out){NAN, NAN};
-    struct pm_whole *sums = pm_profile_sums(profile);
-    for (size_t i = 0; i < profile->n_wholes; i++)
-        if (profile->wholes[i].block_bytes == sums[0].block_bytes)
-            out = (struct pm_left_out){missing(sums[0].accesses, profile->wholes[i].accesses),
-                                       missing(sums[0].cold, profile->wholes[i].cold)};
+    struct pm_program_total *sums = pm_profile_sums(profile);
+    for (size_t i = 0; i < profile->n_totals; i++)
+        if (profile->totals[i].block_bytes == sums[0].block_bytes)
+            out = (struct pm_left_out){missing(sums[0].accesses, profile->totals[i].accesses),
+                                       missing(sums[0].cold, profile->totals[i].cold)};
     free(sums);
     return out;
 }

@@ -163,7 +163,7 @@ struct pm_raw_event {
     uint64_t n; /* 0: only in the trace, whose place could not wait for what the event was */
 };
 
-/* Of the calls that are events of one kind. */
+/* Times of the calls that are events of one kind. */
 struct pm_raw_call_time {
     uint64_t ns, least_ns; /* in all of them, in the shortest */
 };
@@ -224,8 +224,8 @@ enum { PM_RAW_SUBSAMPLES = 8, PM_RAW_SAMPLE_SIZES = 40 };
 enum pm_raw_flags {
     PM_RAW_FORKED = 1,      /* a child of fork: counts start at the fork */
     PM_RAW_BEFORE_EXEC = 2, /* written because the process was about to exec */
-    PM_RAW_CUT_OFF = 4,     /* a signal ended the process; its number stands PM_RAW_SIGNAL_SHIFT
-                               bits further up */
+    PM_RAW_TRUNCATED = 4,   /* a signal ended the process; its number stands PM_RAW_SIGNAL_SHIFT
+                             bits further up */
     PM_RAW_CHECKPOINT = 8,  /* written while the process ran on; its end is not known */
     PM_RAW_SIGNAL_SHIFT = 8,
 };
@@ -278,11 +278,11 @@ enum { PM_RAW_STRIDE_LEVELS = 6, PM_RAW_VARIANTS = 16 };
 /* Weights are not above the numbers behind them.  Without whole runs stride and count are those of
    the longest that was seen in part. */
 struct pm_raw_stride_level {
-    int64_t stride;                    /* that most steps have … */
-    uint64_t stride_weight, n_strides; /* … so many of so many */
-    uint64_t count;                    /* elements that most runs have, not 0 … */
-    uint64_t count_weight, n_runs;     /* … so many of so many */
-    uint64_t n_elements;               /* of all these runs, at least one in each */
+    int64_t stride;                    /* the most frequent stride … */
+    uint64_t stride_weight, n_strides; /* … its share */
+    uint64_t count;                /* the most frequent number of elements of a run, not 0 … */
+    uint64_t count_weight, n_runs; /* … its share */
+    uint64_t n_elements;           /* in all these runs, at least one in each */
 };
 
 /* One of several ways in which a reference went on, each for some time. */

@@ -167,7 +167,7 @@ void pm_group_patterns_encode(const struct pm_group_patterns *group, void **byte
 static bool check_header(const void *bytes, size_t n_bytes, struct blob_header *header,
                          struct pm_error *err) {
     if (n_bytes < sizeof *header)
-        return pm_fail(err, "reuse patterns: cut off after %zu bytes", n_bytes);
+        return pm_fail(err, "reuse patterns: truncated after %zu bytes", n_bytes);
     memcpy(header, bytes, sizeof *header);
     if (memcmp(header->magic, blob_magic, sizeof header->magic) != 0)
         return pm_fail(err, "reuse patterns: these bytes are none");

@@ -12,7 +12,7 @@
 #include "core/base/base.h"
 #include "core/structure/structure.h"
 
-/* An edge that is solved, and the vertex at which it is the only one that is not yet known. */
+/* An edge to be solved, and the vertex at which it is the only unknown edge. */
 struct pm_tree_step {
     uint32_t edge, vertex;
 };

@@ -29,7 +29,10 @@ struct pm_times {
     double cpu_seconds;     /* user and system, of the measured process and its children */
     double plain_seconds;   /* the same of the program as it is, run just before */
     double over_plain;      /* median over repetitions of cpu_seconds / plain_seconds */
-    uint32_t repetitions;   /* of which this is the one with the median cpu_seconds */
+    uint32_t repetitions;   /* of which this is the one with the least cpu_seconds: what else runs
+                               on the machine only slows */
+    double core_share;      /* of a core's issue slots that were there for the repetitions, by a
+                               gauge before and after each, on average; NAN: not known */
     char *machine;          /* processor that it was measured on, as it names itself; owned */
     char *notes;            /* sentences, one a line; NULL none; owned */
 };
@@ -38,6 +41,14 @@ struct pm_times {
    then on; TAKE is NULL where nobody wants them. */
 struct pm_times_listener {
     void (*take)(void *context, const struct pm_parameters *at, struct pm_times *times);
+    void *context;
+};
+
+/* How much of a core there is at the moment: the share of its issue slots that a loop at full width
+   gets, 0 to 1; others on the same core, on its other hardware thread, and the hypervisor take the
+   rest.  SHARE is NULL where nobody asks. */
+struct pm_core_gauge {
+    double (*share)(void *context);
     void *context;
 };
 

@@ -33,7 +33,7 @@ void pm_warnings_free(struct pm_warnings *warnings) {
 const char *pm_warning_word(enum pm_warning_kind kind) {
     static const char *const words[PM_N_WARNINGS] = {
         [PM_WARNING_EQUAL_COUNTS] = "equal_counts",
-        [PM_WARNING_CUT_OFF] = "cut_off",
+        [PM_WARNING_TRUNCATED] = "truncated",
         [PM_WARNING_DROPPED] = "dropped",
         [PM_WARNING_POOR_MODELS] = "poor_models",
         [PM_WARNING_FEW_SIZES] = "few_sizes",

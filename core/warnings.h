@@ -11,7 +11,7 @@
 /* In the order in which they are printed. */
 enum pm_warning_kind {
     PM_WARNING_EQUAL_COUNTS,   /* nothing that was counted differs between the sizes */
-    PM_WARNING_CUT_OFF,        /* a run did not come to its end */
+    PM_WARNING_TRUNCATED,      /* a run did not come to its end */
     PM_WARNING_DROPPED,        /* a share of the accesses or misses is in no model */
     PM_WARNING_POOR_MODELS,    /* models of most of the work miss the sizes they were made from */
     PM_WARNING_FEW_SIZES,      /* too few sizes to check the models */

@@ -9,13 +9,14 @@
 
 #include "core/model.h"
 #include "core/base/base.h"
+#include "core/dumps/dumps.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
 #include "fit/heuristics.h"
 
 enum {
     PM_FIT_MAX_LEFT_OUT = 8,
-    PM_FIT_MAX_DIVERGENT = 16,
+    PM_FIT_MAX_OUTLIERS = 16,
     PM_FIT_MAX_NOTES = 8,
     PM_FIT_NOTE_SIZE = 320
 };
@@ -26,31 +27,27 @@ struct pm_fit_basis {
     const char *functions; /* "1, N, N^2, N*log2(N)": of any parameters of the runs */
 };
 
-/* How a group's histograms are cut into bins. */
-enum pm_fit_partition {
-    PM_FIT_GAPS,       /* histogram/partition.c: at gaps that can be followed from size to size */
-    PM_FIT_SIGMETRICS, /* histogram/sigmetrics.c: section 2.3.2 of the paper as it is written, to
-                          compare */
-};
-
 struct pm_fit_options {
     unsigned n_threads; /* 0: all that OpenMP offers */
-    /* In place of 1, N … N^4.  Of several that name one scope the last counts, and what is given
-       for an inner scope comes before what is given for one around it. */
+    /* Functions in place of 1, N … N^4. If several name one scope, the last counts; functions for
+       an inner scope take precedence over those for a scope around it. */
     size_t n_bases;
     const struct pm_fit_basis *bases;
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
-    enum pm_fit_partition partition;
-    bool drop_divergent;  /* sizes that do not go with the others are not fitted */
+    bool drop_outliers;   /* sizes that do not go with the others are not fitted */
     bool without_strides; /* no models of these */
     /* Parameters that were given as formulas, which models are not functions of where others do;
        NULL: none.  Borrowed. */
     const struct pm_given_formulas *formulas;
-    /* Models are functions of these; an error if two runs have the same values of them.  0: of
-       those that are found (prepare/choose_parameters.c).  Borrowed. */
+    /* Parameters that models are functions of; two runs with the same values of all of them are an
+       error. 0: they are found (prepare/choose_parameters.c).  Borrowed. */
     size_t n_parameters;
     const char *const *parameters;
+    /* Whose passes print what they made, one after the other: then it is one thread; NULL:
+       nobody's. Borrowed. */
+    const struct pm_dumping *dumping;
 };
+extern const struct pm_dump_pass pm_fit_passes[];
 
 /* What became of a parameter that differs from run to run. */
 enum pm_parameter_role {
@@ -72,11 +69,11 @@ struct pm_fit_parameter {
 };
 
 /* A size at which many groups at once are not what the other sizes say: data that are aligned
-   otherwise, another path through the program.  See divergent.c. */
-struct pm_divergent_size {
+   otherwise, another path through the program.  See outlier_sizes.c. */
+struct pm_outlier_size {
     struct pm_parameters parameters;
     uint64_t block_bytes;       /* where it shows most */
-    size_t n_groups, of_groups; /* groups that diverge, of those that could be judged */
+    size_t n_groups, of_groups; /* groups that confirm it, of those that could be judged */
     double share;               /* of the touches of blocks by the latter */
     double difference; /* of the former: median of |measured / predicted by the others − 1| */
 };
@@ -93,9 +90,9 @@ struct pm_fit_statistics {
     char notes[PM_FIT_MAX_NOTES][PM_FIT_NOTE_SIZE]; /* what else to know; one sentence each */
     size_t n_parameters;                            /* that vary, in the order of their names */
     struct pm_fit_parameter parameters[PM_MAX_PARAMETERS];
-    size_t n_divergent; /* ascending in the size; found with models of one parameter only */
-    struct pm_divergent_size divergent[PM_FIT_MAX_DIVERGENT];
-    bool divergent_dropped; /* the models were made without them */
+    size_t n_outliers; /* ascending in the size; found with models of one parameter only */
+    struct pm_outlier_size outliers[PM_FIT_MAX_OUTLIERS];
+    bool outliers_dropped; /* the models were made without them */
     double seconds;
 };
 
@@ -131,6 +128,20 @@ struct pm_model_set *pm_fit_counts(const struct pm_parameters *runs, size_t n_ru
                                    const double *counts, size_t n_series,
                                    const struct pm_fit_options *options, struct pm_error *err);
 
+struct pm_event_kind;     /* core/communication/communication.h */
+struct pm_message_models; /* core/messages/messages.h */
+struct pm_store;          /* core/store/store.h */
+
+/* False: it is sent to MPI_PROC_NULL, or received from there, and so is no message. */
+bool pm_is_message(const struct pm_event_kind *kind);
+
+/* Models of numbers and sizes of messages, by call path and operation, from the runs of what is
+   selected in STORE: of a role, of its mean rank; else of all ranks added up.  NULL, without a
+   sentence, where communication was not traced in all of them; with one as of pm_fit_counts.  Owned
+   by the caller. */
+struct pm_message_models *
+pm_fit_messages(struct pm_store *store, const struct pm_fit_options *options, struct pm_error *err);
+
 /* Makes OPTIONS ask for models in the parameters that SET's are in, so that models of its runs go
    with it; NAMES has room for PM_MAX_PARAMETERS and must live as long.  Where these do not tell the
    runs apart (models are constant in one), OPTIONS stay. */
@@ -144,8 +155,8 @@ enum pm_regularity {
     PM_REGULARITY_PERIODIC, /* it jumps, but not among sizes of one residue class */
     PM_REGULARITY_JUMPS,    /* it jumps, and no period explains it */
 };
-/* Of Y (N values) at the ascending sizes X.  *PERIOD: of PM_REGULARITY_PERIODIC.  See
- * series/regularity.c. */
+/* Of Y (N values) at the ascending sizes X. *PERIOD: of PM_REGULARITY_PERIODIC.  See
+   series/regularity.c. */
 enum pm_regularity pm_fit_regularity(size_t n, const double *x, const double *y, unsigned *period);
 
 /* Whether MODELS can be asked for PARAMETERS; else the sentence says what is missing or unknown. */

@@ -93,26 +93,26 @@ static size_t drop_repeats(const struct pm_profile **kept, size_t n,
     return n;
 }
 
-/* Models of KEPT (N of them), of which divergent sizes are left out if OPTIONS say so. */
+/* Models of the N profiles KEPT, without outlier sizes if OPTIONS say so. */
 static struct pm_model_set *fit_kept(const struct pm_structure *structure,
                                      const struct pm_profile **kept, size_t n,
                                      const struct pm_fit_options *options,
                                      struct pm_fit_statistics *statistics, struct pm_error *err) {
     const char *names[PM_MAX_PARAMETERS];
     size_t n_names = pm_fit_varying(kept, n, options, names, statistics, err), n_left = 0;
-    bool drop = options && options->drop_divergent;
+    bool drop = options && options->drop_outliers;
     if (n_names == 0)
         return NULL;
-    bool *diverges = pm_alloc(n, sizeof *diverges);
+    bool *is_outlier = pm_alloc(n, sizeof *is_outlier);
     if ((drop || statistics) && n_names == 1)
-        pm_fit_find_divergent(kept, n, names[0], diverges, options ? options->n_threads : 0,
-                              statistics);
+        pm_fit_find_outlier_sizes(kept, n, names[0], is_outlier, options ? options->n_threads : 0,
+                                  statistics);
     for (size_t k = 0; k < n; k++)
-        if (!drop || !diverges[k])
+        if (!drop || !is_outlier[k])
             kept[n_left++] = kept[k];
-    free(diverges);
+    free(is_outlier);
     if (statistics)
-        statistics->divergent_dropped = drop && statistics->n_divergent > 0;
+        statistics->outliers_dropped = drop && statistics->n_outliers > 0;
     return pm_fit_profiles(structure, kept, n_left, names, n_names, options, statistics, err);
 }
 
@@ -134,6 +134,8 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
             pm_fit_widen_range(set, profiles[k]);
         set->n_runs_dropped = n_profiles - set->n_runs;
     }
+    if (set && options)
+        pm_dump_runs(options->dumping, profiles, n_profiles, set, statistics);
     if (statistics)
         statistics->seconds = omp_get_wtime() - started;
     free(kept);

@@ -23,8 +23,9 @@ void pm_fit_write_backs(const struct pm_structure *structure,
     struct pm_profile *dirty = pm_alloc(n_profiles, sizeof *dirty);
     struct pm_error ignored = {0};
     struct pm_fit_options same = options ? *options : (struct pm_fit_options){0};
-    same.drop_divergent = false; /* they are no longer there */
+    same.drop_outliers = false; /* they are no longer there */
     same.without_strides = true;
+    same.dumping = NULL;
     size_t n = pm_fit_keep_fitted(profiles, n_profiles, set, kept);
     bool all = n > 0;
     for (size_t k = 0; k < n; k++) {
@@ -32,7 +33,7 @@ void pm_fit_write_backs(const struct pm_structure *structure,
         dirty[k] = *kept[k]; /* which owns all of it */
         dirty[k].histograms = kept[k]->dirty;
         dirty[k].n_histograms = kept[k]->n_dirty;
-        dirty[k].n_wholes = 0;
+        dirty[k].n_totals = 0;
         kept[k] = &dirty[k];
     }
     if (all)

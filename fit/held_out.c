@@ -87,14 +87,15 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
     const char *names[PM_MAX_PARAMETERS];
     struct pm_error ignored = {0};
     struct pm_fit_options same = options ? *options : (struct pm_fit_options){0};
-    same.drop_divergent = false; /* they are no longer there */
+    same.drop_outliers = false;  /* they are no longer there */
     same.without_strides = true; /* their misses are compared in fully associative caches */
+    same.dumping = NULL;
     size_t n_fitted = pm_fit_keep_fitted(profiles, n_profiles, set, fitted);
     size_t n_names = pm_fit_varying(fitted, n_fitted, &same, names, NULL, &ignored);
     same.parameters = names; /* the same kind of models */
     same.n_parameters = n_names;
     set->held_out_tried = true;
-    pm_fit_misfits(structure, fitted, n_fitted, set);
+    pm_fit_residuals(structure, fitted, n_fitted, set);
     for (size_t left_out = 1; n_names > 0 && left_out <= PM_MOST_HELD_OUT; left_out++) {
         size_t n_kept = keep_small(fitted, n_fitted, names, n_names, left_out, kept);
         if (!is_enough(kept, n_kept, &same))
@@ -104,5 +105,6 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
             break;
         set->held_out[set->n_held_out++] = without;
     }
+    pm_dump_held_out(options ? options->dumping : NULL, set);
     free(fitted);
 }

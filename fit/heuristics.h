@@ -30,92 +30,108 @@
       "Steps against the trend, and shares that differ, by less are noise: "                       \
       "alignment and start-up change counts of small sizes by about that")                         \
     X(small_value, 1e-3,                                                                           \
-      "Of a larger value: what is smaller counts as that in relative errors, "                     \
-      "so that a value near zero does not rule the others")                                        \
+      "Relative errors take values below this share of the largest one as if they were that "      \
+      "large, so that a value near zero does not rule the others")                                 \
     X(high_power, 3.5,                                                                             \
       "Functions that grow faster run away beyond the data: loops in loops in "                    \
       "loops give the third power")                                                                \
     X(high_power_penalty, 4.0,                                                                     \
-      "A candidate's score with such a function; 1.5 let adi's quartics "                          \
-      "in (docs/log-fitting.md)")                                                                  \
+      "The score of a candidate with such a function is multiplied by this; 1.5 let adi's "        \
+      "quartics in (docs/log-fitting.md)")                                                         \
     X(growth_penalty, 8.0,                                                                         \
-      "For each power of growth beyond that of the data; 4 has larger errors, mostly in pages "    \
-      "(docs/log-fitting.md)")                                                                     \
+      "The score is multiplied by this for each power of growth beyond that of the data; 4 has "   \
+      "larger errors, mostly in pages (docs/log-fitting.md)")                                      \
     X(free_growth, 0.25,                                                                           \
-      "Powers of growth without it: lower terms fade as sizes grow, but no more than that")        \
-    X(distance_error, 0.5, "Blocks: distances are whole numbers")                                  \
-    X(block_error, 2.0, "Blocks: as many more are touched where data lie otherwise")               \
+      "Powers of growth beyond that of the data that have no penalty: lower terms fade as "        \
+      "sizes grow, but no more than that")                                                         \
+    X(distance_error, 0.5,                                                                         \
+      "Blocks that a measured distance may be off: distances are whole numbers")                   \
+    X(block_error, 2.0,                                                                            \
+      "Blocks that a measured number of blocks may be off: as many more are touched where data "   \
+      "lie otherwise")                                                                             \
     X(least_redundancy, 1e-6,                                                                      \
-      "1 - leverage of a point, the share of an error in its value that "                          \
-      "shows in its residual; below this the point alone decides a "                               \
-      "coefficient")                                                                               \
+      "1 - leverage of a point, the share of an error in its value that shows in its residual; "   \
+      "below this the point alone decides a coefficient")                                          \
     X(term_penalty, 0.03,                                                                          \
-      "Of the score for each term: of two candidates that "                                        \
-      "are equally good the simpler one")                                                          \
+      "Share by which each term adds to the score: of two candidates that are equally good the "   \
+      "simpler one wins")                                                                          \
     X(exact_caution, 1.5,                                                                          \
-      "Bits of an exact model count this much where at most one point is "                         \
-      "left to test its terms")                                                                    \
+      "Factor for the bits of an exact model where at most one point is left to test its terms")   \
     /* ---- series/ ---- */                                                                        \
     X(smallest_gain, 0.2,                                                                          \
-      "Score without the smallest size against that with it from which the "                       \
-      "smallest is left out: arrays so small that they lie elsewhere")                             \
+      "Score without the smallest size, as a share of that with it, up to which the smallest "     \
+      "size is left out: its arrays are so small that they lie elsewhere")                         \
     X(logarithm_gain, 0.7,                                                                         \
-      "Score of 1, N, N*log2(N) against that of polynomials below which a count takes them: "      \
-      "from 0.8 on counts that vary with the residue of the size do by chance")                    \
+      "Score of 1, N, N*log2(N), as a share of that of polynomials, up to which a count takes "    \
+      "them: from 0.8 on counts that vary with the residue of the size do by chance")              \
     X(far_better, 10.0,                                                                            \
-      "Score of a fit in shape against a free one that does not oscillate, from "                  \
-      "which that stays")                                                                          \
+      "A free fit that does not oscillate replaces the fit in shape if its score is this many "    \
+      "times better")                                                                              \
     /* ---- series/, several parameters ---- */                                                    \
-    X(distance_power, 3.1, "Powers in all of a distance: no more than a volume")                   \
-    X(tried_power, 4.1, "Powers in all of counts that are tried for a cut")                        \
+    X(distance_power, 3.1,                                                                         \
+      "Largest sum of powers in a term of a distance: a distance is no more than a volume")        \
+    X(tried_power, 4.1, "Largest sum of powers in a term of a count where a cut is tried")         \
     /* ---- histogram/ ---- */                                                                     \
     X(similar, 0.03,                                                                               \
-      "Relative difference of two distances that are one, and width of a bin that "                \
-      "is not divided: a cache's size is met that well")                                           \
-    X(negligible_share, 2e-3, "Of the accesses on its side of the clean cut: not divided further") \
-    X(negligible_count, 50, "The same in accesses of the group")                                   \
-    X(least_count, 4, "What that is at least, however large the blocks")                           \
+      "Two distances with this relative difference are one, and a bin of this width is not "       \
+      "divided: a cache's size is met that well")                                                  \
+    X(negligible_share, 2e-3,                                                                      \
+      "A range with less than this share of the accesses on its side of the clean cut is not "     \
+      "divided further,")                                                                          \
+    X(negligible_count, 50, "nor is one with fewer accesses")                                      \
+    X(least_count, 4, "Misses below which a cache does not judge the tail of large blocks")        \
     X(constant_error, 0.02,                                                                        \
-      "Leave-one-out error of the counts up to which a distance that occurs "                      \
-      "at every size is a bin of its own")                                                         \
-    X(gap_bonus, 1e-3, "Error by which a clean cut at a gap may be worse than one at a limit")     \
-    X(limit_ratio, 1.5, "Limits whose error is within this factor of the least are as good,")      \
-    X(limit_more, 0.003, "or within this difference")                                              \
+      "Leave-one-out error of the counts up to which a distance that occurs at every size is a "   \
+      "bin of its own")                                                                            \
+    X(gap_bonus, 1e-3,                                                                             \
+      "A clean cut at a gap is taken in place of one at a limit unless its error is larger by "    \
+      "more than this")                                                                            \
+    X(limit_ratio, 1.5,                                                                            \
+      "Limits for a clean cut with less than this times the smallest error are all as good,")      \
+    X(limit_more, 0.003, "as are those within this difference of it")                              \
     X(bound_share, 0.1,                                                                            \
-      "Accesses of a constant distance against those of one below it, which "                      \
-      "then is constant, too")                                                                     \
-    X(wide_gap, 0.058, "log 1.06: a gap of the largest size")                                      \
-    X(noticeable_gap, 0.0198, "log 1.02: a gap of the other sizes")                                \
+      "A distance below a constant one is constant, too, where the constant one has at least "     \
+      "this share of its accesses")                                                                \
+    X(wide_gap, 0.058,                                                                             \
+      "log 1.06: the ratio of neighbouring distances that is a gap at the largest size")           \
+    X(noticeable_gap, 0.0198, "log 1.02: the same at the other sizes")                             \
     X(gap_from, 4.0,                                                                               \
-      "Blocks added to distances in such ratios: between 1 and 2 there is no gap "                 \
-      "worth a name")                                                                              \
-    X(gap_least_share, 1e-3, "Of the accesses, on each side of a gap at the largest size")         \
+      "Blocks added to distances before their ratio is taken: between distances 1 and 2 there "    \
+      "is no gap worth a name")                                                                    \
+    X(gap_least_share, 1e-3,                                                                       \
+      "Share of the accesses that each side of a gap at the largest size has at least")            \
     X(least_exponent, -0.3,                                                                        \
-      "Growth of the counts on a side of a gap: from constant, and a little")                      \
-    X(largest_exponent, 3.8, "to a triple loop, and a little")                                     \
-    X(odd_growth, 2.0, "What each power outside of that takes of a gap's likeness")                \
-    X(odd_share, 0.5, "What each e-fold of the share below takes of it")                           \
-    X(least_likeness, 0.15, "Likeness below which a gap is lost")                                  \
+      "Smallest plausible growth of the counts on one side of a gap, as a power: constant, and "   \
+      "a little less")                                                                             \
+    X(largest_exponent, 3.8, "Largest plausible growth: a triple loop, and a little more")         \
+    X(odd_growth, 2.0,                                                                             \
+      "Each power of growth outside of that range takes this from the likeness of two gaps")       \
+    X(odd_share, 0.5,                                                                              \
+      "Each e-fold change of the share of accesses below the gap takes this from it")              \
+    X(least_likeness, 0.15, "Likeness below which a gap cannot be followed to the next size")      \
     X(gap_error, 0.03,                                                                             \
-      "Leave-one-out error of the counts on both sides, of all, up to which a "                    \
-      "gap is accepted")                                                                           \
+      "Leave-one-out error of the counts on each side, as a share of all accesses, up to which "   \
+      "a gap is accepted")                                                                         \
     X(dense_rounded, 1.0,                                                                          \
-      "Blocks: first touches of large blocks from those of small ones may be "                     \
-      "off by this for the array, and each that lies apart")                                       \
-    X(dense_rough, 0.02, "and by this share")                                                      \
+      "Blocks by which first touches of large blocks, computed from those of small ones, may "     \
+      "be wrong, times 1 + the root of the blocks that are touched in part")                       \
+    X(dense_rough, 0.02, "Share by which they may be wrong as well")                               \
     X(dense_tail, 0.15,                                                                            \
-      "Mean error of misses of pages, as those of lines have them, up to which these are taken: "  \
-      "arrays' ends and planes of a few pages are off by a tenth")                                 \
-    X(joint_fails, 0.05, "Mean error of the members' own models from which joint ones are tried")  \
-    X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
+      "Mean error of the misses of pages that follow from distances of lines, up to which "        \
+      "these distances are taken: ends of arrays and planes of a few pages are off by a tenth")    \
+    X(joint_fails, 0.05,                                                                           \
+      "Mean error of the members' own models above which joint models are tried")                  \
+    X(joint_gain, 0.5, "Share of that error up to which the joint models are taken")               \
     X(least_power, 0.05,                                                                           \
-      "Of the program's extent, by which an irregular distance grows: with less it is constant")   \
+      "Smallest power of the program's extent by which an irregular distance grows; with a "       \
+      "smaller one it is constant")                                                                \
     X(scales_alike, 1.0,                                                                           \
-      "Error of the trial, against that of the model with gaps, up to which an irregular "         \
-      "group scales: where either is as good, gaps of such a group go wrong further out")          \
+      "Error of scaled distances, as a multiple of that of the model with gaps, up to which an "   \
+      "irregular group scales: where both are as good, gaps of such a group go wrong further "     \
+      "out")                                                                                       \
     X(blur, 0.5,                                                                                   \
-      "Over the root of a distance: how far it varies by which blocks are met by chance, at "      \
-      "most (binomial)")                                                                           \
+      "Relative deviation of a distance of one block because chance decides which blocks are "     \
+      "met; it falls with the root of the distance (binomial)")                                    \
     /* ---- edges/, prepare/ ---- */
 
 /* The same, of what is shown of models and of their intervals: no prediction depends on them. */
@@ -124,59 +140,65 @@
       "Degrees of freedom of an interval at most: what a model leaves over is what "               \
       "its functions cannot say, not noise (predict/interval.c)")                                  \
     X(drift, 0.75,                                                                                 \
-      "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
+      "An interval grows by this times the logarithm of the extrapolation; chosen on seven "       \
       "programs (docs/log-fitting.md)")                                                            \
     X(disagreement, 0.3,                                                                           \
-      "Half an interval of a program's misses, of what the sets without the largest sizes "        \
-      "say otherwise: calibrated on 110 programs and sets of sizes (docs/log-fitting.md)")         \
-    X(misfit, 1.25,                                                                                \
-      "Half an interval, of what the models are wrong by at the measured sizes, on average")       \
+      "Half an interval of a program's misses, as a multiple of the logarithm by which the "       \
+      "sets without the largest sizes disagree; calibrated on 110 programs and sets of sizes "     \
+      "(docs/log-fitting.md)")                                                                     \
+    X(residual, 1.25,                                                                              \
+      "Half an interval, as a multiple of the models' mean error at the measured sizes")           \
     X(placement, 0.005,                                                                            \
-      "Logarithm: where data lie moves misses by as much, even where all models agree")            \
+      "Half an interval, as a logarithm, even where all models agree: where data lie moves "       \
+      "misses by as much")                                                                         \
     X(structural, 0.24,                                                                            \
-      "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
-    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
+      "Sets that differ by more than this logarithm of a ratio disagree about which counts "       \
+      "grow how;")                                                                                 \
+    X(structural_factor, 4.0, "half an interval is then this many times their disagreement")       \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \
       "predicted from the others, come out further off (root mean square)")                        \
-    X(interval_level, 0.8, "The probability of intervals where nobody says otherwise")             \
+    X(interval_level, 0.8, "The probability of intervals where the user names none")               \
     /* ---- prepare/choice.c: which parameters ---- */                                             \
     /* ---- warnings/ ---- */                                                                      \
     /* ---- sets/: judged by docs/misses.md ---- */                                                \
     X(set_spread, 0.6,                                                                             \
-      "Half an interval, of what the sets change: four of five caches of the example programs, "   \
-      "from measured histograms, where they change a hundredth or more")
+      "Half an interval, as a share of what the sets change of the misses: holds four of five "    \
+      "caches of the example programs, from measured histograms, where sets change a hundredth "   \
+      "or more")
 
 /* The same, whole. */
 #define PM_FIT_COUNTS(X)                                                                           \
     X(enough_sizes, 5,                                                                             \
-      "Sizes to tell a polynomial of degree 4, a curvature, or a size of "                         \
-      "another kind; with fewer, models have one or two terms")                                    \
-    X(few_terms, 2, "Terms with fewer sizes than that")                                            \
-    X(distance_terms, 2, "Of a distance: a plane and a row, no more")                              \
+      "Sizes that a polynomial of degree 4, a curvature, or a size of another kind needs; with "   \
+      "fewer, models have one or two terms")                                                       \
+    X(few_terms, 2, "Terms of a model of fewer sizes than that")                                   \
+    X(distance_terms, 2, "Terms of a distance at most: a plane and a row")                         \
     X(constant_sizes, 2,                                                                           \
-      "A distance that stays within a block at half of the sizes, and at so many")                 \
-    X(short_distance, 64, "Blocks: distances below are short")                                     \
-    X(ends_from_sizes, 4, "The largest sizes give the ratio of a bin's ends to its mean")          \
-    X(few_blocks, 16, "As many pages as the smallest TLB has entries")                             \
+      "Sizes, and half of all, at which a constant distance stays within a block")                 \
+    X(short_distance, 64, "Blocks: shorter distances are short ones")                              \
+    X(ends_from_sizes, 4,                                                                          \
+      "So many of the largest sizes give the ratio of a bin's ends to its mean")                   \
+    X(few_blocks, 16, "Pages: as many as the smallest TLB has entries")                            \
     X(dense_tail_from, 8,                                                                          \
       "Pages: shorter distances are mostly of pages that are touched in part, one an array")       \
-    X(dense_tail_caches, 3, "Caches and sizes at least, by which that is judged")                  \
-    X(gap_tries, 4, "Widest gaps of the largest size that are followed")                           \
-    X(joint_caches, 14, "Caches by which joint models are judged, each twice the one before,")     \
-    X(joint_smallest, 16, "from so many blocks on")                                                \
-    X(trial_sizes, 4, "At least, of which the largest is predicted from the others,")              \
+    X(dense_tail_caches, 3, "Pairs of a cache and a size that judge this, at least")               \
+    X(gap_tries, 4, "So many of the widest gaps of the largest size are followed")                 \
+    X(joint_caches, 14,                                                                            \
+      "Caches by which joint models are judged, each twice as large as the one before;")           \
+    X(joint_smallest, 16, "blocks of the smallest of them")                                        \
+    X(trial_sizes, 4, "Sizes from which on the largest is predicted from the others as a trial,")  \
     X(trial_sizes_unknown, 6,                                                                      \
-      "and where strides are not known, rather than indirect: models with gaps of fewer than "     \
-      "five sizes say little of those of all")                                                     \
-    X(scaled_caches, 20, "Caches of 1, 2, 4 … blocks, by whose misses the trial is judged")        \
-    X(onset_degree, 3, "Growth of an edge that sets in late, at most")                             \
-    X(constant_points, 3, "A constant distance of so many points is sure to a block")
+      "and where strides are unknown rather than indirect: models with gaps of fewer than five "   \
+      "sizes say little of those of all")                                                          \
+    X(scaled_caches, 20, "Caches of 1, 2, 4 ... blocks whose misses judge the trial")              \
+    X(onset_degree, 3, "Largest power by which an edge that sets in late grows")                   \
+    X(constant_points, 3, "Points from which on a constant distance is certain to a block")
 
 /* X (STEP, name, what it does) */
 #define PM_FIT_STEPS(X)                                                                            \
-    X(DIVERGENT_SIZES, divergent_sizes, "finds sizes that do not go with the others")              \
+    X(OUTLIER_SIZES, outlier_sizes, "finds sizes that do not go with the others")                  \
     X(SMALLEST_SIZE, smallest_size,                                                                \
       "a smallest size of another kind is left out, and undoes no gap")                            \
     X(ONSET, onset, "counts that set in late are functions of the sizes from there on")            \
@@ -189,6 +211,9 @@
       "counts that small fractions reproduce are exactly that, with remainders and logarithms")    \
     X(LOGARITHMS, logarithms, "counts may grow as N*log2(N)")                                      \
     X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
+    X(PARTITION, partition,                                                                        \
+      "histograms are cut so that bins are followed through the sizes; without, as the paper has " \
+      "it")                                                                                        \
     X(CONSTANT_BINS, constant_bins, "short distances of every size are bins of their own")         \
     X(CLEAN_CUT, clean_cut, "short and long distances are cut apart first")                        \
     X(GAPS, gaps, "cuts at gaps that are followed through the sizes")                              \
@@ -204,7 +229,7 @@
     X(BEYOND, beyond, "what grew is nowhere further out less than at the largest size")            \
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
-    X(MISFIT, misfit, "intervals are as wide as the models are wrong where it was measured")       \
+    X(RESIDUAL, residual, "intervals are as wide as the models are wrong where it was measured")   \
     X(MEASURED_PARAMETER, measured_parameter,                                                      \
       "of parameters that would do, what was measured decides")
 
@@ -301,8 +326,8 @@ enum {
        one a curve of misses is as good as straight. */
     PM_CELLS_PER_OCTAVE = 4,
     PM_FIT_MAX_AXES = 4,     /* parameters that vary independently */
-    PM_FIT_LEAST_LEVELS = 3, /* of one of several: no model without */
-    PM_PARTITION_DEPTH = 40, /* of cuts in cuts */
+    PM_FIT_LEAST_LEVELS = 3, /* of each of several parameters; with fewer there is no model */
+    PM_PARTITION_DEPTH = 40, /* of nested cuts */
     PM_PARTITION_MAX_SEGMENTS = 400,
 };
 

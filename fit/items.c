@@ -15,8 +15,10 @@ void pm_fit_edges(const struct pm_fit_job *job, struct pm_fit_worker *worker, si
         const struct pm_design *design = job->bases.designs[d];
         for (size_t k = 0; k < job->n; k++)
             series[k] = job->profiles[k]->edge_counts[e];
+        pm_dump_series_of_edge(job, pm_partition_series(worker->partitions[d]), e);
         pm_series_fit(pm_partition_series(worker->partitions[d]), series, PM_SERIES_COUNT,
                       &job->set->edges[e]);
+        pm_dump_series_of_nothing(pm_partition_series(worker->partitions[d]));
         struct pm_model *model = &job->set->edges[e];
         if (!model->exact && job->n_names == 1 && !job->bases.given[d])
             pm_fit_logarithms(job->n, design->x, series, model);
@@ -46,11 +48,14 @@ void pm_fit_one_histogram(const struct pm_fit_job *job, struct pm_fit_worker *wo
     size_t design = design_of_group(job, model->group);
     struct pm_partition *partition = worker->partitions[design];
     const struct pm_histogram *const *histograms = job->listing.histograms + h * job->n;
-    if (job->cut == PM_FIT_SIGMETRICS)
+    pm_dump_series_of_histogram(job, pm_partition_series(partition), h);
+    if (pm_fit_without(PM_STEP_PARTITION))
         pm_fit_histogram_literally(partition, histograms, model);
     else
         pm_fit_histogram(partition, histograms, model);
-    if (job->cut == PM_FIT_GAPS && worker->trials &&
+    pm_dump_series_of_nothing(pm_partition_series(partition));
+    pm_dump_partition(job->dumping, job->structure, job->set->runs, partition, model);
+    if (!pm_fit_without(PM_STEP_PARTITION) && worker->trials &&
         pm_fit_is_irregular(job->structure, model->group, job->n))
         pm_fit_scales(partition, &job->extent, worker->trials[design], &job->trial_extent,
                       histograms, model);
@@ -119,16 +124,16 @@ void pm_fit_one_tail(const struct pm_fit_job *job, struct pm_fit_worker *worker,
     pm_fit_dense_tail(partition_of(job, worker, joint), joint, job->set);
 }
 
-static bool whole_cold(const struct pm_profile *profile, uint64_t block_bytes, double *cold) {
-    for (size_t i = 0; i < profile->n_wholes; i++)
-        if (profile->wholes[i].block_bytes == block_bytes) {
-            *cold = profile->wholes[i].cold;
+static bool total_cold(const struct pm_profile *profile, uint64_t block_bytes, double *cold) {
+    for (size_t i = 0; i < profile->n_totals; i++)
+        if (profile->totals[i].block_bytes == block_bytes) {
+            *cold = profile->totals[i].cold;
             return true;
         }
     return false;
 }
 
-void pm_fit_wholes(const struct pm_fit_job *job, struct pm_fit_worker *worker) {
+void pm_fit_program_totals(const struct pm_fit_job *job, struct pm_fit_worker *worker) {
     double *series = worker->series;
     struct pm_model_set *set = job->set;
     const struct pm_profile *first = job->profiles[0];
@@ -137,24 +142,24 @@ void pm_fit_wholes(const struct pm_fit_job *job, struct pm_fit_worker *worker) {
         differ |= (job->structure->groups[g].flags & PM_GROUP_JOINED) != 0;
     if (!differ)
         return;
-    set->wholes = pm_alloc(first->n_wholes, sizeof *set->wholes);
-    for (size_t i = 0; i < first->n_wholes; i++) {
-        struct pm_whole_model *model = &set->wholes[set->n_wholes];
+    set->totals = pm_alloc(first->n_totals, sizeof *set->totals);
+    for (size_t i = 0; i < first->n_totals; i++) {
+        struct pm_total_model *model = &set->totals[set->n_totals];
         bool known = true;
-        model->block_bytes = first->wholes[i].block_bytes;
+        model->block_bytes = first->totals[i].block_bytes;
         for (size_t k = 0; k < job->n; k++)
-            known &= whole_cold(job->profiles[k], model->block_bytes, &series[k]);
+            known &= total_cold(job->profiles[k], model->block_bytes, &series[k]);
         if (!known)
             continue;
         pm_series_fit(pm_partition_series(worker->partitions[0]), series, PM_SERIES_COUNT,
                       &model->cold);
-        set->n_wholes++;
-        double whole = series[job->n - 1];
+        set->n_totals++;
+        double total = series[job->n - 1];
         for (size_t h = 0; h < set->n_histograms; h++) {
             struct pm_histogram_model *part = &set->histograms[h];
-            if (part->block_bytes == model->block_bytes && whole > 0)
+            if (part->block_bytes == model->block_bytes && total > 0)
                 part->cold_share =
-                    fmin(cold_of(job->listing.histograms[h * job->n + job->n - 1]) / whole, 1);
+                    fmin(cold_of(job->listing.histograms[h * job->n + job->n - 1]) / total, 1);
         }
     }
 }

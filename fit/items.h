@@ -16,7 +16,6 @@ struct pm_fit_job {
     size_t n_names;
     struct pm_fit_bases bases;
     struct pm_model_set *set;
-    enum pm_fit_partition cut;
     struct pm_listing listing;
     uint32_t *largest_bytes; /* [group]: of its accesses; owned */
     double *accesses;        /* [group · n + size]: by the counts of edges; owned */
@@ -25,6 +24,7 @@ struct pm_fit_job {
     struct pm_fit_bases trial_bases;
     struct pm_basis *trial_basis; /* owned */
     struct pm_extent extent, trial_extent;
+    const struct pm_dumping *dumping; /* NULL: nobody wants to know */
 };
 
 /* What one thread works with: touched first by it, so that it lies near. */
@@ -38,6 +38,22 @@ struct pm_fit_worker {
    which it moves goes through memory with a stride that depends on data or, if N_SIZES are enough
    to judge by, that is not known. */
 bool pm_fit_is_irregular(const struct pm_structure *structure, uint32_t number, size_t n_sizes);
+
+/* ---- what passes made, for pm_fit_options.dumping (dump_fit.c) --------------------------------
+ */
+
+void pm_dump_bases(const struct pm_fit_job *job);
+/* Names the series of an edge, or of histogram H, for the dump of their candidates; then
+   of nothing. */
+void pm_dump_series_of_edge(const struct pm_fit_job *job, struct pm_series_workspace *series,
+                            size_t edge);
+void pm_dump_series_of_histogram(const struct pm_fit_job *job, struct pm_series_workspace *series,
+                                 size_t h);
+void pm_dump_series_of_nothing(struct pm_series_workspace *series);
+/* Models of edges, histograms and strides. */
+void pm_dump_models(const struct pm_fit_job *job);
+
+/* ---- items ----------------------------------------------------------------------------------- */
 
 /* The models of the edges FIRST to LAST. */
 void pm_fit_edges(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t first,
@@ -61,7 +77,7 @@ void pm_fit_cold(const struct pm_fit_job *job, struct pm_fit_worker *worker, siz
 
 /* Distinct blocks of the whole program, where builds differ: which group touches a block first may
    then be another one in each build, so that the sum of the groups' models says little. */
-void pm_fit_wholes(const struct pm_fit_job *job, struct pm_fit_worker *worker);
+void pm_fit_program_totals(const struct pm_fit_job *job, struct pm_fit_worker *worker);
 
 /* Distinct blocks of the smallest block size at each size, as models in the design DESIGN. */
 void pm_fit_find_extent(const struct pm_fit_job *job, const struct pm_design *design,

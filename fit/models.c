@@ -76,8 +76,8 @@ void pm_model_set_visit(struct pm_model_set *set,
                         void (*visit)(struct pm_model *model, void *context), void *context) {
     for (size_t e = 0; e < set->n_edges; e++)
         visit(&set->edges[e], context);
-    for (size_t i = 0; i < set->n_wholes; i++)
-        visit(&set->wholes[i].cold, context);
+    for (size_t i = 0; i < set->n_totals; i++)
+        visit(&set->totals[i].cold, context);
     for (size_t i = 0; i < set->n_strides; i++) {
         struct pm_stride_model *strides = &set->strides[i];
         visit(&strides->offset, context);
@@ -136,9 +136,9 @@ void pm_model_point_free(struct pm_model_point *point) {
 double pm_model_set_longest_distance(const struct pm_model_set *set, uint64_t block_bytes,
                                      const struct pm_model_point *point) {
     double blocks = 0;
-    for (size_t i = 0; i < set->n_wholes; i++)
-        if (set->wholes[i].block_bytes == block_bytes)
-            return fmax(pm_model_value_at(&set->wholes[i].cold, point) - 1, 0);
+    for (size_t i = 0; i < set->n_totals; i++)
+        if (set->totals[i].block_bytes == block_bytes)
+            return fmax(pm_model_value_at(&set->totals[i].cold, point) - 1, 0);
     if (!(set->first_touches_left_out <= 0))
         return INFINITY;
     for (size_t h = 0; h < set->n_histograms; h++)

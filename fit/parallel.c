@@ -48,8 +48,8 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
     struct pm_model_set *set = job->set;
     size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
     size_t n_items = n_chunks + set->n_histograms;
-    size_t n_joint = job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0;
-    int threads = n_threads ? (int)n_threads : omp_get_max_threads();
+    size_t n_joint = pm_fit_without(PM_STEP_PARTITION) ? 0 : job->listing.n_joint;
+    int threads = job->dumping ? 1 : n_threads ? (int)n_threads : omp_get_max_threads();
     double *errors = pm_alloc(job->structure->n_groups, sizeof *errors);
 #pragma omp parallel num_threads(threads)
     {
@@ -83,14 +83,14 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
 #pragma omp single
         pm_fit_stride_offsets(job, &worker);
 #pragma omp single
-        pm_fit_wholes(job, &worker);
+        pm_fit_program_totals(job, &worker);
 #pragma omp single
         pm_fit_group_access_errors(job->structure, set->edges,
                                    job->profiles[job->n - 1]->edge_counts, errors);
 #pragma omp for schedule(dynamic, ACCESSES_AT_ONCE)
         for (size_t h = 0; h < set->n_histograms; h++) {
             pm_fit_accesses(job, &worker, errors, h);
-            if (job->cut == PM_FIT_GAPS)
+            if (!pm_fit_without(PM_STEP_PARTITION))
                 pm_fit_cold(job, &worker, h);
         }
         worker_free(job, &worker);
@@ -198,7 +198,7 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
     struct pm_fit_job job = {.structure = structure,
                              .n = n_profiles,
                              .n_names = n_names,
-                             .cut = options ? options->partition : PM_FIT_GAPS};
+                             .dumping = options ? options->dumping : NULL};
     memcpy(job.names, names, n_names * sizeof *names);
     job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);
     job.set = pm_alloc(1, sizeof *job.set);
@@ -210,6 +210,7 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
         free(job.profiles);
         return NULL;
     }
+    pm_dump_bases(&job);
     measured_range(&job);
     find_left_out(&job);
     job.set->n_edges = structure->n_edges;
@@ -227,6 +228,7 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
     if (job.n_names == 1)
         pm_fit_remainder_edges(structure, &job.bases,
                                (const struct pm_profile *const *)job.profiles, names[0], job.set);
+    pm_dump_models(&job);
     pm_fit_trim_basis(job.set, job.n_names == 1 ? PM_FIT_BASIS : 1);
     if (statistics) {
         count_models(job.set, statistics);

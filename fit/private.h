@@ -42,6 +42,17 @@ void pm_fit_widen_range(struct pm_model_set *set, const struct pm_profile *profi
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* ---- dumps (dump_fit.c) ---------------------------------------------------------------------- */
+
+/* Which of N profiles SET was made from, in which parameters, by STATISTICS (NULL is allowed). */
+void pm_dump_runs(const struct pm_dumping *dumping, const struct pm_profile *const *profiles,
+                  size_t n, const struct pm_model_set *set,
+                  const struct pm_fit_statistics *statistics);
+/* The sum of functions of BASIS that MODEL is, with few digits. */
+void pm_dump_sum(const struct pm_dumping *dumping, const struct pm_basis *basis,
+                 const struct pm_model *model);
+void pm_dump_held_out(const struct pm_dumping *dumping, const struct pm_model_set *set);
+
 /* ---- the terms of a model (models.c) --------------------------------------------------------- */
 
 /* The coefficient of function TERM of the basis, which becomes a term with 0 if it is none yet;

@@ -46,8 +46,8 @@ struct pm_measure_request {
     PM_ARRAY(char *, unused);          /* parameters that may reach no run; owned */
     struct pm_given_formulas formulas; /* parameters that were given so */
     struct pm_block_sizes blocks;      /* of reuse distances; none: edge counts only */
-    struct pm_block_sizes apart;       /* of which distances below 16 stay apart; those of the
-                                          smallest size do in any case */
+    struct pm_block_sizes apart; /* block sizes whose distances below 16 stay apart; those of the
+                                    smallest block size always do */
     char
         *bin_width; /* of histograms, relative; a number from 0 to 1 as text; NULL: the usual one */
     unsigned sample;          /* one of so many blocks is watched; 0, 1: all */
@@ -61,6 +61,7 @@ struct pm_measure_request {
     unsigned time_runs;            /* how often each size is run with timers; 0: not at all */
     bool time_again;               /* also a size whose times the store has */
     struct pm_times_listener times_listener;
+    struct pm_core_gauge gauge;         /* of the CPU that timed runs are on */
     bool bound;                         /* lower bounds of loop nests; needs time_runs */
     double bound_share;                 /* of the time that a nest must take for that */
     struct pm_nest_choice bound_choice; /* instead of that share, if it is one */

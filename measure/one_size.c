@@ -66,7 +66,8 @@ static bool make_run_folder(const struct pm_measure_session *session,
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* The block sizes, and of which larger ones short distances stay apart: how many texts that is. */
+/* Fills the options for block sizes, and for the larger ones whose short distances stay apart; the
+   number of texts. */
 static size_t put_block_sizes(const struct pm_measure_session *session, char **texts) {
     char *blocks = pm_block_sizes_text(&session->blocks, 0, ",");
     char *apart = pm_block_sizes_text(&session->apart, session->blocks.bytes[0] + 1, ",");
@@ -179,23 +180,24 @@ static bool launch(const struct pm_sized_run *run, const struct pm_launch *what,
 
 /* Of an MPI program of which not all ranks left something. */
 static bool take_in_part(const struct pm_measure_request *request,
-                         const struct pm_ingested *ingested, char **cut_off, struct pm_error *err) {
+                         const struct pm_ingested *ingested, char **truncated,
+                         struct pm_error *err) {
     if (!request->keep_partial)
         return pm_fail(err,
                        "ranks %s of %u left no raw file: they died, or run another program than "
                        "the one that was instrumented (--keep-partial keeps what the others did)",
                        ingested->missing_ranks, ingested->ranks.ranks[0].size);
-    *cut_off =
+    *truncated =
         pm_sprintf("lacks ranks %s of %u", ingested->missing_ranks, ingested->ranks.ranks[0].size);
     return true;
 }
 
-/* What the processes of a run that was launched left.  *CUT_OFF: how it ended, if that was before
+/* What the processes of a run that was launched left.  *TRUNCATED: how it ended, if that was before
    its end and it is kept all the same; owned by the caller.  A run that ended in another way than
    well is left out unless a signal or the end of its time was the cause. */
 static bool take_in(const struct pm_sized_run *run, const char *raw,
                     const struct pm_launch *launched, struct pm_launch_result *result,
-                    struct pm_ingested *ingested, char **cut_off, struct pm_error *err) {
+                    struct pm_ingested *ingested, char **truncated, struct pm_error *err) {
     const struct pm_measure_request *request = run->session->request;
     struct pm_error why = {0};
     bool ended_well = pm_launch_check(launched, result, &why);
@@ -204,14 +206,14 @@ static bool take_in(const struct pm_sized_run *run, const char *raw,
                         run->session->blocks.n, request->carry, !ended_well,
                         request->rank_tolerance_percent / 100, ingested, err);
     if (ended_well && ok && ingested->missing_ranks)
-        return take_in_part(request, ingested, cut_off, err);
+        return take_in_part(request, ingested, truncated, err);
     if (ended_well)
         return ok;
     if (ok && (WIFSIGNALED(result->status) || result->timed_out ||
-               ingested->n_cut_off + ingested->n_checkpoints)) {
-        *cut_off = pm_launch_ending(launched, result);
+               ingested->n_truncated + ingested->n_checkpoints)) {
+        *truncated = pm_launch_ending(launched, result);
         if (ingested->missing_ranks)
-            pm_append(cut_off, ", and lacks ranks %s of %u", ingested->missing_ranks,
+            pm_append(truncated, ", and lacks ranks %s of %u", ingested->missing_ranks,
                       ingested->ranks.ranks[0].size);
         return true;
     }
@@ -249,7 +251,7 @@ static char *intervals_text(const struct pm_sized_run *run, const struct pm_inte
 }
 
 static void say_run(const struct pm_sized_run *run, const struct pm_launch_result *result,
-                    const struct pm_ingested *ingested, const char *cut_off) {
+                    const struct pm_ingested *ingested, const char *truncated) {
     struct pm_measure_session *session = run->session;
     char *size = pm_parameters_text(run->at);
     session->last_seconds = result->wall_seconds;
@@ -257,7 +259,7 @@ static void say_run(const struct pm_sized_run *run, const struct pm_launch_resul
     char *ranks = ranks_text(run), *intervals = intervals_text(run, ingested->intervals);
     pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s%s%s", size,
                     result->wall_seconds, ingested->accesses, ranks, intervals,
-                    cut_off ? "; kept, although it " : "", cut_off ? cut_off : "",
+                    truncated ? "; kept, although it " : "", truncated ? truncated : "",
                     ingested->notes ? "; " : "", ingested->notes ? ingested->notes : "");
     free(ranks);
     free(intervals);
@@ -334,17 +336,17 @@ static bool keep(const struct pm_sized_run *run, const char *raw, const struct p
     struct pm_measure_session *session = run->session;
     const bool profiles = profiles_at_once(run);
     struct pm_ingested ingested = {0};
-    char *cut_off = NULL;
-    *was_read = take_in(run, raw, launched, result, &ingested, &cut_off, err);
+    char *truncated = NULL;
+    *was_read = take_in(run, raw, launched, result, &ingested, &truncated, err);
     bool ok = *was_read &&
-              pm_session_put(session, &ingested, result, cut_off, started, run->argv, err) &&
-              (!profiles || cut_off || put_profile(run, &ingested, result, err));
-    if (ok && profiles && !cut_off)
+              pm_session_put(session, &ingested, result, truncated, started, run->argv, err) &&
+              (!profiles || truncated || put_profile(run, &ingested, result, err));
+    if (ok && profiles && !truncated)
         say_profile(run, result, &ingested);
     else if (ok)
-        say_run(run, result, &ingested, cut_off);
-    *is_whole = !cut_off;
-    free(cut_off);
+        say_run(run, result, &ingested, truncated);
+    *is_whole = !truncated;
+    free(truncated);
     pm_ingested_free(&ingested);
     return ok;
 }
@@ -426,11 +428,15 @@ static void say_times(const struct pm_sized_run *run, const struct pm_times *tim
     size_t n_entered = 0;
     for (size_t i = 0; i < times->n_scopes; i++)
         n_entered += times->scopes[i].entries > 0;
+    char *share = isnan(times->core_share)
+                      ? NULL
+                      : pm_sprintf("; the host gave %.2f of a core", times->core_share);
     pm_progress_say(&run->session->progress,
                     "%s  timed %zu loops and routines; with timers the program took %.3f times its "
-                    "plain %.3g s%s%s",
-                    size, n_entered, times->over_plain, times->plain_seconds,
+                    "plain %.3g s%s%s%s",
+                    size, n_entered, times->over_plain, times->plain_seconds, share ? share : "",
                     times->notes ? "; " : "", times->notes ? times->notes : "");
+    free(share);
     free(size);
 }
 
@@ -443,6 +449,7 @@ static bool add_times(struct pm_sized_run *run, struct pm_error *err) {
         .cost_percent = session->request->time_cost_percent,
         .launcher = {launch_silently, run},
         .listener = session->request->times_listener,
+        .gauge = session->request->gauge,
     };
     char *parent = pm_sprintf("%s/times", session->work.path),
          *folder = size_folder(parent, run->at);

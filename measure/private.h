@@ -40,7 +40,7 @@ struct pm_measure_session {
 /* ---- what is in the store (put_runs.c) ----------------------------------------------------------
  */
 
-/* What the store has of a size.  A run that was cut off counts with --keep-partial only. */
+/* What the store has of a size.  A run that was truncated counts with --keep-partial only. */
 struct pm_in_store {
     bool run, times, profile; /* times, profile: or they are not wanted */
 };
@@ -56,11 +56,11 @@ bool pm_session_check_store(const struct pm_measure_session *session, struct pm_
    any case. */
 bool pm_session_open_store(struct pm_measure_session *session, bool create, struct pm_error *err);
 
-/* Puts the run into the store, with a build of its own in the numbers of the store's.  CUT_OFF: how
-   it ended before its end; NULL: it did not. */
+/* Puts the run into the store, with a build of its own in the numbers of the store's.  TRUNCATED:
+   how it ended before its end; NULL: it did not. */
 bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *ingested,
-                    const struct pm_launch_result *result, const char *cut_off, double started_unix,
-                    char *const *argv, struct pm_error *err);
+                    const struct pm_launch_result *result, const char *truncated,
+                    double started_unix, char *const *argv, struct pm_error *err);
 
 /* Of which of the session's block sizes distances below 16 are one bin, in SIZES, which has room
    for all; how many. */

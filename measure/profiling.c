@@ -31,6 +31,16 @@ static size_t count_levels(const struct pm_profiling_request *request) {
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
+/* Of a level with a response so many whole sets as come nearest to where it serves half: what
+   neighbours do to it, access by access, is not known. */
+static uint64_t simulated_bytes(const struct pm_level *level) {
+    uint64_t set_bytes = level->block_bytes * (level->associativity ? level->associativity : 1);
+    uint64_t bytes = (uint64_t)pm_level_capacity_blocks(level) * level->block_bytes;
+    if (!level->serves.n_points)
+        return level->size_bytes;
+    return bytes < set_bytes ? set_bytes : bytes / set_bytes * set_bytes;
+}
+
 /* Why LEVEL, behind BEFORE (NULL: the first), cannot be simulated; NULL: it can. */
 static const char *fault_of(const struct pm_level *level, const struct pm_level *before) {
     enum { LEAST_LINE = 8, MOST_LINE = 4096 };
@@ -42,7 +52,7 @@ static const char *fault_of(const struct pm_level *level, const struct pm_level 
     if (level->inclusion == PM_INCLUSION_EXCLUSIVE &&
         (!before || before->block_bytes != level->block_bytes))
         return "an exclusive level needs one before it with lines of the same size";
-    if (level->size_bytes / level->block_bytes >= 1ull << 31)
+    if (simulated_bytes(level) / level->block_bytes >= 1ull << 31)
         return "it has too many lines";
     return NULL;
 }
@@ -92,7 +102,7 @@ static void append_level(char **text, const struct pm_level *level) {
                                     [PM_REPLACEMENT_PLRU] = 'p',
                                     [PM_REPLACEMENT_FIFO] = 'f',
                                     [PM_REPLACEMENT_RANDOM] = 'r'};
-    pm_append(text, "%llu/%llu/%u%c%s%s%s%s%s", (unsigned long long)level->size_bytes,
+    pm_append(text, "%llu/%llu/%u%c%s%s%s%s%s", (unsigned long long)simulated_bytes(level),
               (unsigned long long)level->block_bytes, level->associativity,
               policies[level->replacement], level->indexed == PM_INDEXED_PHYSICAL ? "P" : "",
               level->inclusion == PM_INCLUSION_INCLUSIVE ? "I" : "",
@@ -118,7 +128,7 @@ static struct pm_simulated_level level_of(const struct pm_machine *machine, size
     const struct pm_level *level = &machine->levels[l];
     return (struct pm_simulated_level){.machine = pm_strdup(machine->name),
                                        .name = pm_strdup(level->name),
-                                       .size_bytes = level->size_bytes,
+                                       .size_bytes = simulated_bytes(level),
                                        .line_bytes = level->block_bytes,
                                        .ways = level->associativity,
                                        .replacement = level->replacement};
@@ -150,7 +160,7 @@ bool pm_profiling_complete(const struct pm_profiling_request *request,
 static bool is_same_level(const struct pm_simulated_level *there, const struct pm_machine *machine,
                           const struct pm_level *level) {
     return strcmp(there->machine, machine->name) == 0 && strcmp(there->name, level->name) == 0 &&
-           there->size_bytes == level->size_bytes && there->line_bytes == level->block_bytes &&
+           there->size_bytes == simulated_bytes(level) && there->line_bytes == level->block_bytes &&
            there->ways == level->associativity && there->replacement == level->replacement;
 }
 

@@ -51,8 +51,8 @@ bool pm_session_open_store(struct pm_measure_session *session, bool create, stru
 }
 
 bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *ingested,
-                    const struct pm_launch_result *result, const char *cut_off, double started_unix,
-                    char *const *argv, struct pm_error *err) {
+                    const struct pm_launch_result *result, const char *truncated,
+                    double started_unix, char *const *argv, struct pm_error *err) {
     const struct pm_structure *structure = session->copies.structure;
     struct pm_build_differences differences = {0};
     if (!pm_session_open_store(session, true, err))
@@ -75,7 +75,7 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
         .n_processes = ingested->n_processes,
         .settings = pm_strdup(session->settings),
         .notes = ingested->notes ? pm_strdup(ingested->notes) : NULL,
-        .cut_off = cut_off ? pm_strdup(cut_off) : NULL,
+        .truncated = truncated ? pm_strdup(truncated) : NULL,
         .merged = merged,
         .n_merged = pm_session_merged(session, merged),
         .differences = other_build ? &differences : NULL,
@@ -168,7 +168,7 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
     decide_sizes(session, &sizes);
     free(sizes.list);
     char *how = NULL;
-    if (there->run && !pm_store_cut_off(session->store, at, &how, err))
+    if (there->run && !pm_store_truncation(session->store, at, &how, err))
         return false;
     if (how) {
         there->run = request->keep_partial;

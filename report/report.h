@@ -21,8 +21,8 @@
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
 #include "machines/probe/loop_runner/loop_runner.h"
-#include "report/annotate/annotate.h"
-#include "report/compare/compare.h"
+#include "report/annotate.h"
+#include "report/compare.h"
 #include "report/diff/diff.h"
 #include "report/explain/explain.h"
 #include "report/export/export.h"
@@ -103,9 +103,9 @@ void pm_report_bound_builds(FILE *out, struct pm_bound_build *builds, size_t n,
 /* `pmodel show`: a run of a store; texts of the caller. */
 struct pm_stored_run {
     char *size;
-    char *blocks;  /* "64,4096", bytes; "": only counts */
-    char *extras;  /* what was measured beside counts and reuse distances: "times, carriers" */
-    char *cut_off; /* how it ended before its end; NULL: it did not */
+    char *blocks;    /* "64,4096", bytes; "": only counts */
+    char *extras;    /* what was measured beside counts and reuse distances: "times, carriers" */
+    char *truncated; /* how it ended before its end; NULL: it did not */
 };
 void pm_report_stored_runs(FILE *out, const struct pm_stored_run *runs, size_t n,
                            const struct pm_report_options *options);
@@ -124,7 +124,7 @@ void pm_report_health(FILE *out, const struct pm_health_check *checks, size_t n,
 /* `pmodel machines NAME`: a machine file without comments, or its figures and costs. */
 void pm_report_machine(FILE *out, const struct pm_machine *machine,
                        const struct pm_report_options *options);
-/* `pmodel machines --check`: its figures that are not verified or have no source. */
+/* `pmodel machines --check`: its figures that are unverified or have no source. */
 void pm_report_machine_check(FILE *out, const struct pm_machine *machine,
                              const struct pm_report_options *options);
 

@@ -2,7 +2,7 @@
    and 2 of Snavely, Wolter & Carrington 2001 have them.
 
    JSON: {"format": "pmodel-profile", "version": 1, program, parameters, "stride_window",
-   "cpu_seconds", "levels": [a simulated level each], "whole": the program as a block,
+   "cpu_seconds", "levels": [a simulated level each], "total": the program as a block,
    "blocks": [a basic block each]}.  Hit rates are cumulative: the share of the references that this
    level or one before it held. */
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static const char mix_letters[N_MIX_KINDS + 1] = "mifco";
 struct profile_row {
     struct pm_row_place place;
     const struct pm_block_profile *profile;
-    const struct pm_profiled_block *block; /* `block` PM_NONE: the whole, or the rest */
+    const struct pm_profiled_block *block; /* `block` PM_NONE: the program total, or the rest */
     const char *machine;                   /* whose hit rates HITS are; NULL: none was simulated */
     char *label, *source;                  /* owned */
     uint64_t address;
@@ -53,7 +53,8 @@ static double add_mix(const struct pm_structure *structure, const struct pm_prof
     return pm_arithmetic_operations(counts) * block->executions;
 }
 
-/* What follows from BLOCK, whose operations are those of MIX, ARITHMETIC of them. */
+/* Fills the figures that follow from BLOCK with its operations MIX, of which ARITHMETIC are
+   arithmetic. */
 static void set_figures(struct profile_row *row, const double mix[N_MIX_KINDS], double arithmetic,
                         double all_references) {
     const struct pm_profiled_block *block = row->block;
@@ -191,7 +192,7 @@ struct profile_rows {
     struct profile_row *rows; /* of all blocks, most references first */
     size_t n;
     struct pm_profiled_block sum; /* of all */
-    struct profile_row whole;
+    struct profile_row total;
 };
 
 static int by_references(const void *left, const void *right) {
@@ -209,8 +210,8 @@ static char *source_of(const struct pm_structure *structure, uint32_t block) {
 
 static void make_row(struct profile_row *row, const struct pm_structure *structure,
                      const struct pm_block_profile *profile, const struct pm_profiled_block *block,
-                     double all_references, double whole_mix[N_MIX_KINDS],
-                     double *whole_arithmetic) {
+                     double all_references, double total_mix[N_MIX_KINDS],
+                     double *total_arithmetic) {
     double mix[N_MIX_KINDS] = {0};
     const uint32_t scope = pm_mix_scope(structure, block->block, PM_MIX_BLOCK);
     *row = (struct profile_row){.place = {structure, scope},
@@ -222,8 +223,8 @@ static void make_row(struct profile_row *row, const struct pm_structure *structu
     const double arithmetic = add_mix(structure, block, mix);
     set_figures(row, mix, arithmetic, all_references);
     for (int kind = 0; kind < N_MIX_KINDS; kind++)
-        whole_mix[kind] += mix[kind];
-    *whole_arithmetic += arithmetic;
+        total_mix[kind] += mix[kind];
+    *total_arithmetic += arithmetic;
 }
 
 static struct profile_rows make_rows(const struct pm_structure *structure,
@@ -240,14 +241,14 @@ static struct profile_rows make_rows(const struct pm_structure *structure,
         references += all.rows[i].block->references;
         all.rows[i].cumulative_share = ratio(references, all.sum.references);
     }
-    all.whole = (struct profile_row){.place = {structure, 0},
+    all.total = (struct profile_row){.place = {structure, 0},
                                      .profile = profile,
                                      .label = program,
                                      .source = nothing,
                                      .cumulative_share = NAN};
-    all.whole.block = &all.sum;
-    set_figures(&all.whole, mix, arithmetic, all.sum.references);
-    return all; /* whose caller lets whole.block point to its own `sum` */
+    all.total.block = &all.sum;
+    set_figures(&all.total, mix, arithmetic, all.sum.references);
+    return all; /* whose caller lets total.block point to its own `sum` */
 }
 
 static void free_rows(struct profile_rows *all) {
@@ -262,7 +263,7 @@ static void free_rows(struct profile_rows *all) {
 /* Rows get the hit rates of the machine whose levels begin at FIRST. */
 static void choose_machine(struct profile_rows *all, const char *machine, size_t first, size_t n) {
     for (size_t i = 0; i <= all->n; i++) {
-        struct profile_row *row = i < all->n ? &all->rows[i] : &all->whole;
+        struct profile_row *row = i < all->n ? &all->rows[i] : &all->total;
         row->machine = machine;
         set_hits(row, first, n);
     }
@@ -309,7 +310,7 @@ static void write_rows(FILE *out, const struct profile_rows *all, struct pm_fiel
             left += row->share;
         }
     }
-    pm_table_row(&table, &all->whole);
+    pm_table_row(&table, &all->total);
     pm_table_end(out, &table, NULL, options);
     if (n_left)
         pm_print_line(out, options, "not shown: %zu basic blocks with %s%% of the references",
@@ -319,7 +320,7 @@ static void write_rows(FILE *out, const struct profile_rows *all, struct pm_fiel
 static void write_machine(FILE *out, struct profile_rows *all, size_t first, size_t n,
                           const struct pm_profile_request *request,
                           const struct pm_report_options *options) {
-    const struct pm_simulated_level *levels = all->whole.profile->levels + first;
+    const struct pm_simulated_level *levels = all->total.profile->levels + first;
     char *heads[MOST_LEVELS] = {NULL};
     struct pm_fields columns = pm_fields_named(PM_FIELDS(fields), columns_of(request->view));
     choose_machine(all, n ? levels[0].machine : NULL, first, n);
@@ -352,8 +353,8 @@ static size_t machine_levels(const struct pm_block_profile *profile, size_t firs
     return n;
 }
 
-/* References of blocks that have more of them than the window: what an execution before did is not
-   in it. */
+/* Share of the references in blocks with more references than the window, which then has no address
+   of the previous execution. */
 static double short_window_share(const struct profile_rows *all) {
     double share = 0;
     for (size_t i = 0; i < all->n; i++) {
@@ -367,7 +368,7 @@ static double short_window_share(const struct profile_rows *all) {
 
 static void write_notes(FILE *out, const struct profile_rows *all,
                         const struct pm_report_options *options) {
-    const struct pm_block_profile *profile = all->whole.profile;
+    const struct pm_block_profile *profile = all->total.profile;
     const double share = short_window_share(all);
     pm_print_note(out, options,
                   "strides: from the nearest of the last %u addresses of the basic block, in "
@@ -391,10 +392,10 @@ static void write_notes(FILE *out, const struct profile_rows *all,
 static void write_table(FILE *out, struct profile_rows *all, const struct pm_parameters *at,
                         const struct pm_profile_request *request,
                         const struct pm_report_options *options) {
-    const struct pm_block_profile *profile = all->whole.profile;
+    const struct pm_block_profile *profile = all->total.profile;
     char *size = pm_parameters_text(at);
     pm_print_title(out, options, "%s%s%s: %s references, %s floating-point operations",
-                   pm_program_name(all->whole.place.structure), *size ? "  " : "", size,
+                   pm_program_name(all->total.place.structure), *size ? "  " : "", size,
                    pm_count_text(all->sum.references).text, pm_count_text(all->sum.flops).text);
     free(size);
     FOR_MACHINES(profile, first, n)
@@ -412,8 +413,8 @@ static void write_csv(FILE *out, struct profile_rows *all,
         "stride_2 "
         "stride_4 stride_8 stride_random memory_share integer_share floating_share control_share "
         "other_share hit_rate_1 hit_rate_2 hit_rate_3 hit_rate_4");
-    FOR_MACHINES(all->whole.profile, first, n) {
-        choose_machine(all, n ? all->whole.profile->levels[first].machine : NULL, first, n);
+    FOR_MACHINES(all->total.profile, first, n) {
+        choose_machine(all, n ? all->total.profile->levels[first].machine : NULL, first, n);
         for (size_t i = 0; i < all->n; i++)
             if (is_shown(&all->rows[i], request))
                 pm_csv_line(&lines, &all->rows[i]);
@@ -431,8 +432,8 @@ static const struct pm_field level_fields[] = {
 
 static void write_json(FILE *out, const struct profile_rows *all, const struct pm_parameters *at,
                        const struct pm_profile_request *request) {
-    const struct pm_block_profile *profile = all->whole.profile;
-    json_t *document = pm_program_document("profile", all->whole.place.structure);
+    const struct pm_block_profile *profile = all->total.profile;
+    json_t *document = pm_program_document("profile", all->total.place.structure);
     json_t *blocks = json_array();
     json_object_set_new(document, "parameters", pm_json_parameters(at));
     json_object_set_new(document, "stride_window", pm_json_integer(profile->stride_window));
@@ -441,7 +442,7 @@ static void write_json(FILE *out, const struct profile_rows *all, const struct p
     json_object_set_new(document, "levels",
                         pm_fields_array(PM_FIELDS(level_fields), profile->levels, profile->n_levels,
                                         sizeof *profile->levels));
-    json_object_set_new(document, "whole", PM_JSON_OBJECT(fields, &all->whole));
+    json_object_set_new(document, "total", PM_JSON_OBJECT(fields, &all->total));
     for (size_t i = 0; i < all->n; i++)
         if (is_shown(&all->rows[i], request))
             json_array_append_new(blocks, PM_JSON_OBJECT(fields, &all->rows[i]));
@@ -454,7 +455,7 @@ void pm_report_block_profile(FILE *out, const struct pm_structure *structure,
                              const struct pm_profile_request *request,
                              const struct pm_report_options *options) {
     struct profile_rows all = make_rows(structure, profile);
-    all.whole.block = &all.sum;
+    all.total.block = &all.sum;
     if (options->format == PM_REPORT_JSON)
         write_json(out, &all, at, request);
     else if (options->format == PM_REPORT_CSV)

@@ -159,7 +159,7 @@ static double bounded_share(const struct pm_bounds *bounds) {
 }
 
 /* What the program would take if each nest took its bound. */
-static double whole_bound(const struct pm_bounds *bounds, const struct bound_row *rows) {
+static double total_bound(const struct pm_bounds *bounds, const struct bound_row *rows) {
     double seconds = bounds->plain_seconds;
     for (size_t i = 0; i < bounds->n_nests; i++)
         if (!isnan(rows[i].bound))
@@ -168,11 +168,11 @@ static double whole_bound(const struct pm_bounds *bounds, const struct bound_row
 }
 
 /* The program as a row of its own; its label is not owned. */
-static struct bound_row whole_row(const struct pm_structure *structure,
+static struct bound_row total_row(const struct pm_structure *structure,
                                   const struct pm_bounds *bounds, const struct bound_row *rows) {
     static const struct pm_nest_bound none = {.executions = NAN, .sampled = NAN};
     static char label[] = "program", nothing[] = "";
-    double whole = whole_bound(bounds, rows);
+    double total = total_bound(bounds, rows);
     return (struct bound_row){.place = {structure, 0},
                               .nest = &none,
                               .label = label,
@@ -180,34 +180,34 @@ static struct bound_row whole_row(const struct pm_structure *structure,
                               .remarks = nothing,
                               .share = 1,
                               .original = bounds->plain_seconds,
-                              .bound = whole,
-                              .speed_up = bounds->plain_seconds / whole,
+                              .bound = total,
+                              .speed_up = bounds->plain_seconds / total,
                               .instructions = bounds->instructions,
                               .ipc = per_cycle(bounds, bounds->instructions, bounds->plain_seconds),
-                              .bound_ipc = per_cycle(bounds, bounds->instructions, whole)};
+                              .bound_ipc = per_cycle(bounds, bounds->instructions, total)};
 }
 
 static void write_csv(FILE *out, const struct pm_bounds *bounds, const struct bound_row *rows,
-                      const struct bound_row *whole) {
+                      const struct bound_row *total) {
     struct pm_csv_lines lines = pm_csv_begin(
         out, PM_FIELDS(fields),
         "label name key source share seconds bound_seconds speed_up instructions_per_cycle "
         "bound_instructions_per_cycle refusal above_original executions sampled instructions "
         "unknown_aliases biased chased replayed chained cut "
         "called_routines library_calls across_lines shared_time");
-    pm_csv_line(&lines, whole);
+    pm_csv_line(&lines, total);
     for (size_t i = 0; i < bounds->n_nests; i++)
         pm_csv_line(&lines, &rows[i]);
     pm_csv_end(&lines);
 }
 
 static void write_table(FILE *out, const struct pm_bounds *bounds, const struct bound_row *rows,
-                        const struct bound_row *whole, const struct pm_report_options *options) {
+                        const struct bound_row *total, const struct pm_report_options *options) {
     struct pm_table_rows table = pm_table_begin(
         pm_fields_named(PM_FIELDS(fields), "label source share seconds bound_seconds speed_up "
                                            "instructions_per_cycle bound_instructions_per_cycle "
                                            "remarks"));
-    pm_table_row(&table, whole);
+    pm_table_row(&table, total);
     for (size_t i = 0; i < bounds->n_nests; i++)
         pm_table_row(&table, &rows[i]);
     pm_table_end(out, &table, NULL, options);
@@ -223,14 +223,14 @@ static void write_table(FILE *out, const struct pm_bounds *bounds, const struct 
 
 static void write_json(FILE *out, const struct pm_structure *structure,
                        const struct pm_parameters *at, const struct pm_bounds *bounds,
-                       const struct bound_row *rows, const struct bound_row *whole) {
+                       const struct bound_row *rows, const struct bound_row *total) {
     json_t *document = pm_program_document("bounds", structure);
     json_object_set_new(document, "parameters", pm_json_parameters(at));
     json_object_set_new(document, "plain_seconds", pm_json_number(bounds->plain_seconds));
-    json_object_set_new(document, "bound_seconds", pm_json_number(whole->bound));
+    json_object_set_new(document, "bound_seconds", pm_json_number(total->bound));
     json_object_set_new(document, "instructions", pm_json_number(bounds->instructions));
-    json_object_set_new(document, "instructions_per_cycle", pm_json_number(whole->ipc));
-    json_object_set_new(document, "bound_instructions_per_cycle", pm_json_number(whole->bound_ipc));
+    json_object_set_new(document, "instructions_per_cycle", pm_json_number(total->ipc));
+    json_object_set_new(document, "bound_instructions_per_cycle", pm_json_number(total->bound_ipc));
     json_object_set_new(document, "cycle_seconds",
                         pm_json_number(bounds->cycle_seconds > 0 ? bounds->cycle_seconds : NAN));
     json_object_set_new(document, "recording_over_plain",
@@ -247,19 +247,19 @@ void pm_report_bounds(FILE *out, const struct pm_structure *structure,
                       const struct pm_parameters *at, const struct pm_bounds *bounds,
                       const struct pm_report_options *options) {
     struct bound_row *rows = make_rows(structure, bounds);
-    struct bound_row whole = whole_row(structure, bounds, rows);
+    struct bound_row total = total_row(structure, bounds, rows);
     if (options->format == PM_REPORT_JSON)
-        write_json(out, structure, at, bounds, rows, &whole);
+        write_json(out, structure, at, bounds, rows, &total);
     else if (options->format == PM_REPORT_CSV)
-        write_csv(out, bounds, rows, &whole);
+        write_csv(out, bounds, rows, &total);
     else
-        write_table(out, bounds, rows, &whole, options);
+        write_table(out, bounds, rows, &total, options);
     free_rows(rows, bounds->n_nests);
 }
 
 double pm_bounds_seconds(const struct pm_structure *structure, const struct pm_bounds *bounds) {
     struct bound_row *rows = make_rows(structure, bounds);
-    double seconds = whole_bound(bounds, rows);
+    double seconds = total_bound(bounds, rows);
     free_rows(rows, bounds->n_nests);
     return seconds;
 }

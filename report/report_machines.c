@@ -1,4 +1,4 @@
-/* `pmodel machines`: a machine as JSON and as a list of figures, what of it is not verified, and in
+/* `pmodel machines`: a machine as JSON and as a list of figures, what of it is unverified, and in
    what two machines differ. */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const struct pm_field figure_fields[] = {
     {"value", PM_NAME, PM_MEMBER(struct pm_figure, value), .header = "VALUE"},
     {"number", PM_NUMBER, PM_MEMBER(struct pm_figure, number)},
     {"unit", PM_TEXT, .get = figure_unit, .header = "UNIT"},
-    {"marked", PM_YES_NO, PM_MEMBER(struct pm_figure, marked)},
+    {"unverified", PM_YES_NO, PM_MEMBER(struct pm_figure, unverified)},
     {"source", PM_NAME, PM_MEMBER(struct pm_figure, source), .header = "SOURCE"},
 };
 
@@ -40,7 +40,7 @@ static json_t *json_of_units(const struct pm_machine *machine) {
 static json_t *json_of_uses(const struct pm_machine *machine, const struct pm_cost *row) {
     json_t *list = json_array();
     for (size_t i = 0; i < row->n_alternatives; i++) {
-        char *text = pm_alternative_text(machine, &row->alternatives[i]);
+        char *text = pm_reservation_table_text(machine, &row->alternatives[i]);
         json_array_append_new(list, pm_json_text(text));
         free(text);
     }
@@ -53,10 +53,10 @@ static json_t *json_of_shape(uint32_t number) {
 }
 
 static json_t *json_of_cost(const struct pm_machine *machine, const struct pm_cost *row) {
-    json_t *marked = json_array();
+    json_t *unverified = json_array();
     const char *name;
-    for (size_t i = 0; (name = pm_cost_marked(row, i)); i++)
-        json_array_append_new(marked, json_string(name));
+    for (size_t i = 0; (name = pm_cost_unverified(row, i)); i++)
+        json_array_append_new(unverified, json_string(name));
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "mnemonic",
         pm_json_text(row->mnemonic), "class",
@@ -64,7 +64,8 @@ static json_t *json_of_cost(const struct pm_machine *machine, const struct pm_co
         json_of_shape(row->width_bits), "element", json_of_shape(row->element_bytes), "latency",
         pm_json_number(row->latency_cycles), "throughput", pm_json_number(pm_cost_throughput(row)),
         "slots", pm_json_number(pm_cost_slots(row)), "uses", json_of_uses(machine, row), "free",
-        row->n_alternatives == 0, "marked", marked, "source", pm_json_text(row->trust.source));
+        row->n_alternatives == 0, "unverified", unverified, "source",
+        pm_json_text(row->trust.source));
 }
 
 static json_t *json_of_costs(const struct pm_machine *machine) {
@@ -113,7 +114,7 @@ static void write_json(FILE *out, const struct pm_machine *machine,
     json_object_set_new(document, "includes", pm_json_text(machine->includes));
     json_object_set_new(document, "changes", pm_json_text(machine->changes));
     json_object_set_new(document, "sources", pm_json_text(machine->sources));
-    json_object_set_new(document, "not_verified", pm_json_integer(machine->n_not_verified));
+    json_object_set_new(document, "not_verified", pm_json_integer(machine->n_unverified));
     json_object_set_new(document, "units", json_of_units(machine));
     json_object_set_new(document, "costs", json_of_costs(machine));
     json_object_set_new(document, "figures", json_of_figures(figures));
@@ -132,7 +133,7 @@ void pm_report_machine(FILE *out, const struct pm_machine *machine,
         write_json(out, machine, &figures);
     } else {
         struct pm_csv_lines lines =
-            pm_csv_begin(out, PM_FIELDS(figure_fields), "name value number unit marked source");
+            pm_csv_begin(out, PM_FIELDS(figure_fields), "name value number unit unverified source");
         for (size_t i = 0; i < figures.n_figures; i++)
             pm_csv_line(&lines, &figures.figures[i]);
         pm_csv_end(&lines);
@@ -140,42 +141,48 @@ void pm_report_machine(FILE *out, const struct pm_machine *machine,
     pm_figures_free(&figures);
 }
 
-/* ---- what is not verified -------------------------------------------------------------------- */
+/* ---- what is unverified -------------------------------------------------------------------- */
 
 void pm_report_machine_check(FILE *out, const struct pm_machine *machine,
                              const struct pm_report_options *options) {
     struct pm_figures figures = pm_machine_figures(machine);
     struct pm_figures doubtful = {0};
-    size_t n_marked = 0, n_without = 0;
+    size_t n_unverified = 0, n_without = 0;
     for (size_t i = 0; i < figures.n_figures; i++) {
         const struct pm_figure *figure = &figures.figures[i];
-        bool is_without = !figure->marked && !figure->source;
-        n_marked += figure->marked;
+        bool is_without = !figure->unverified && !figure->source;
+        n_unverified += figure->unverified;
         n_without += is_without;
-        if (!figure->marked && !is_without)
+        if (!figure->unverified && !is_without)
             continue;
         struct pm_figure *kept = PM_PUSH(&doubtful, figures);
         *kept = *figure;
-        kept->source = figure->marked ? "not verified" : "no source";
+        kept->source = figure->unverified ? "unverified" : "no source";
     }
     if (options->format == PM_REPORT_JSON) {
         json_t *document = pm_json_document("machine-check");
         json_object_set_new(document, "name", pm_json_text(machine->name));
         json_object_set_new(document, "figures", pm_json_integer(figures.n_figures));
-        json_object_set_new(document, "not_verified", pm_json_integer(n_marked));
+        json_object_set_new(document, "not_verified", pm_json_integer(n_unverified));
         json_object_set_new(document, "without_source", pm_json_integer(n_without));
         json_object_set_new(document, "doubtful", json_of_figures(&doubtful));
         pm_json_print(out, document);
     } else if (options->format == PM_REPORT_CSV) {
         struct pm_csv_lines lines =
-            pm_csv_begin(out, PM_FIELDS(figure_fields), "name value number unit marked source");
+            pm_csv_begin(out, PM_FIELDS(figure_fields), "name value number unit unverified source");
         for (size_t i = 0; i < doubtful.n_figures; i++)
             pm_csv_line(&lines, &doubtful.figures[i]);
         pm_csv_end(&lines);
     } else {
         pm_print_line(out, options,
-                      "%s: %zu figures, of which %zu are not verified and %zu have no source.",
-                      machine->title, figures.n_figures, n_marked, n_without);
+                      "%s: %zu figures, of which %zu are unverified and %zu have no source.",
+                      machine->title, figures.n_figures, n_unverified, n_without);
+        for (size_t l = 0; l < machine->n_levels; l++) {
+            char *serves = pm_level_serves_text(&machine->levels[l]);
+            if (serves)
+                pm_print_line(out, options, "%s", serves);
+            free(serves);
+        }
         struct pm_table_rows rows =
             pm_table_begin(pm_fields_named(PM_FIELDS(figure_fields), "name value unit source"));
         for (size_t i = 0; i < doubtful.n_figures; i++)

@@ -1,7 +1,7 @@
 /* `pmodel show`: the runs of a store.
 
-   JSON: {"format": "pmodel-runs", "version": 1, "runs": [{size, block_bytes, measured, cut_off}]};
-   CSV: a line for each. */
+   JSON: {"format": "pmodel-runs", "version": 1, "runs": [{size, block_bytes, measured,
+   truncated}]}; CSV: a line for each. */
 #include "report/report.h"
 #include "report/writers/writers.h"
 
@@ -9,22 +9,22 @@ static const struct pm_field fields[] = {
     {"size", PM_NAME, PM_MEMBER(struct pm_stored_run, size), .header = "SIZE"},
     {"block_bytes", PM_TEXT, PM_MEMBER(struct pm_stored_run, blocks), .header = "BLOCKS"},
     {"measured", PM_TEXT, PM_MEMBER(struct pm_stored_run, extras), .header = "BESIDE COUNTS"},
-    {"cut_off", PM_TEXT, PM_MEMBER(struct pm_stored_run, cut_off), .header = "CUT OFF"},
+    {"truncated", PM_TEXT, PM_MEMBER(struct pm_stored_run, truncated), .header = "TRUNCATED"},
 };
 
 void pm_report_stored_runs(FILE *out, const struct pm_stored_run *runs, size_t n,
                            const struct pm_report_options *options) {
-    bool any_cut_off = false;
+    bool any_truncated = false;
     for (size_t i = 0; i < n; i++)
-        any_cut_off |= runs[i].cut_off != NULL;
+        any_truncated |= runs[i].truncated != NULL;
     if (options->format == PM_REPORT_TABLE) {
-        pm_fields_table(out,
-                        pm_fields_named(PM_FIELDS(fields), any_cut_off
-                                                               ? "size block_bytes measured cut_off"
-                                                               : "size block_bytes measured"),
-                        runs, n, sizeof *runs, options);
+        pm_fields_table(
+            out,
+            pm_fields_named(PM_FIELDS(fields), any_truncated ? "size block_bytes measured truncated"
+                                                             : "size block_bytes measured"),
+            runs, n, sizeof *runs, options);
     } else if (options->format == PM_REPORT_CSV) {
-        pm_fields_csv(out, PM_FIELDS(fields), "size block_bytes measured cut_off", runs, n,
+        pm_fields_csv(out, PM_FIELDS(fields), "size block_bytes measured truncated", runs, n,
                       sizeof *runs);
     } else {
         json_t *document = pm_json_document("runs");

@@ -247,7 +247,7 @@ static void finish(uint64_t flags) {
         pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
         pm_exits_note_other_threads();
         drain_all_threads();
-        if (!(flags & PM_RAW_CUT_OFF))
+        if (!(flags & PM_RAW_TRUNCATED))
             end_handler();
         write_raw_file(flags, NULL, 0);
         __atomic_store_n(&state, FINISHED, __ATOMIC_RELEASE);
@@ -265,8 +265,8 @@ void pm_process_finish(void) {
     pm_signals_restore(mask);
 }
 
-void pm_process_cut_off(int signal) {
-    finish(PM_RAW_CUT_OFF | (uint64_t)signal << PM_RAW_SIGNAL_SHIFT);
+void pm_process_truncated(int signal) {
+    finish(PM_RAW_TRUNCATED | (uint64_t)signal << PM_RAW_SIGNAL_SHIFT);
 }
 
 __attribute__((destructor(101))) static void end(void) { pm_process_finish(); }

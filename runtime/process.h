@@ -32,7 +32,7 @@ void pm_process_finish(void);
 
 /* The same where SIGNAL is about to end the process: the file is marked.  Safe in a handler that
    blocks all signals. */
-void pm_process_cut_off(int signal);
+void pm_process_truncated(int signal);
 
 /* Writes what was measured until now, for raw_output/checkpoints.c: what was measured must not
    change until BUILT is called.  NAME: pm_raw_save_again. */

@@ -16,51 +16,57 @@
     /* ---- intervals: chosen by bench/intervals.sh (docs/intervals.md) ---- */                    \
     X(schedule_error, 0.45,                                                                        \
       "s of time_interval.c: innermost loops alone are within 0.2 (docs/schedule.md, four of "     \
-      "five), "                                                                                    \
-      "nests of whole programs are not: of 33 that are mostly a schedule half are within 0.43")    \
+      "five), nests of whole programs are not: of 33 whose time is mostly a schedule half are "    \
+      "within 0.43")                                                                               \
     X(share_downwards, 0.1,                                                                        \
-      "d of time_interval.c: the least that was tried, since the figures of a probed machine are " \
-      "uncertain enough; it is what there is for machine files without intervals")                 \
+      "d of time_interval.c: the smallest value that was tried, since figures of a probed "        \
+      "machine have intervals of their own; for machine files without intervals it is all "        \
+      "there is")                                                                                  \
     X(share_upwards, 0.1, "u of time_interval.c: the same upwards")                                \
     X(most_of_it, 0.9,                                                                             \
-      "What is evenly spread between nothing and its most is above a tenth of it with the "        \
-      "probability that the lower end of an 80% interval has")                                     \
+      "A quantity that is evenly spread between 0 and its largest value is above a tenth of "      \
+      "that with this probability, which is that of the lower end of an 80% interval")             \
     X(call_cycles, 100,                                                                            \
-      "A call of code that is not measured, at most: calls of the C library's sine and cosine "    \
-      "took 47 to 77 cycles on two processors")                                                    \
+      "Cycles that a call of code that is not measured takes at most: calls of the C library's "   \
+      "sine and cosine took 47 to 77 cycles on two processors")                                    \
     X(first_touch_seconds, 1.2e-6,                                                                 \
-      "Of first touches, where the machine file does not say it: what pages of 4 KiB take in a "   \
-      "guest of today (1.0 to 1.4 us), and 0.1 to 0.5 us without one")                             \
-    X(marked_core, 0.2,                                                                            \
-      "Half an interval of an unverified figure of the core, relatively: four of five of "         \
-      "sapphire-rapids.conf are within it of what was probed of the next generation")              \
-    X(marked_memory, 0.66, "The same of figures of levels and memory")                             \
+      "Seconds of a first touch of a page, where the machine file does not say it: pages of 4 "    \
+      "KiB take 1.0 to 1.4 us in a virtual machine of today, and 0.1 to 0.5 us without one")       \
+    X(unverified_core, 0.2,                                                                        \
+      "Half an interval of an unverified figure of the core, relatively: four of five figures "    \
+      "of sapphire-rapids.conf are within it of what was probed of the next generation")           \
+    X(unverified_memory, 0.66, "The same for figures of levels and memory")                        \
     /* ---- branches and misses ---- */                                                            \
     X(most_remembered_trips, 33,                                                                   \
-      "A loop of constant trip count around three plain instructions: of 33 iterations the exit "  \
-      "is predicted on a core of 2023 (AVX512-FP16, AMX), of 41 it costs a misprediction an "      \
-      "entry")                                                                                     \
+      "Iterations of an entry up to which the exit of a loop of constant trip count is "           \
+      "predicted: around three plain instructions it is with 33 on a core of 2023 "                \
+      "(AVX512-FP16, AMX), and costs a misprediction an entry with 41")                            \
     X(rare_share, 1.0 / 128,                                                                       \
-      "Misses an iteration: rarer ones come too seldom in a simulation; each waits for what the "  \
-      "window does not hide of it")                                                                \
+      "Misses an iteration below which they come too seldom for a simulation; each then waits "    \
+      "for the part of its latency that the window does not hide")                                 \
     X(training_lines, 2, "Lines of a run before a prefetcher follows it")                          \
     X(further_line_cycles, 0.5,                                                                    \
       "A line of code that follows another is fetched with it in every second cycle")              \
     /* ---- what is worked out at all, as it takes time ---- */                                    \
     X(share_with_causes, 1e-3,                                                                     \
-      "Of all schedules' cycles: from here on a region's causes are worked out, which takes a "    \
-      "simulation more for each,")                                                                 \
-    X(share_with_gains, 5e-3, "and from here on what it would gain without each cause")            \
+      "Share of all schedules' cycles from which on the causes of a region's time are worked "     \
+      "out, which takes a further simulation for each,")                                           \
+    X(share_with_gains, 5e-3,                                                                      \
+      "and from which on also what the region would gain without each cause")                      \
     X(share_simulated, 1e-3,                                                                       \
-      "Of all schedules' cycles: scopes whose misses would take less, each alone, are not "        \
-      "simulated")                                                                                 \
+      "Share of all schedules' cycles that the misses of a scope take at least, each alone, to "   \
+      "be simulated")                                                                              \
     X(simulated_change, 0.05,                                                                      \
-      "Changes by the machine's figures that are less than this of a scope's cycles are not "      \
-      "simulated: each miss more or less then takes what one does in the estimate,")               \
-    X(simulated_share, 5e-3, "nor are those in scopes with less of the whole")                     \
-    X(joined_share, 1e-3, "Of all schedules' cycles: roots of joined paths with less are left")    \
-    X(joined_operations, 2e-4, "and so with less of all operations, before a trace is made")       \
-    X(joined_uncovered, 0.02, "Of a root's executions that outer roots do not cover")
+      "Share of a scope's cycles below which its change by one of the machine's figures is not "   \
+      "simulated: each miss more or less then takes what a miss takes in the estimate;")           \
+    X(simulated_share, 5e-3,                                                                       \
+      "nor is it simulated in scopes with less than this share of the program total")              \
+    X(interprocedural_share, 1e-3,                                                                 \
+      "Share of all schedules' cycles below which the root of an interprocedural trace is left "   \
+      "out")                                                                                       \
+    X(interprocedural_operations, 2e-4, "Share of all operations below which no trace is made")    \
+    X(interprocedural_uncovered, 0.02,                                                             \
+      "Share of a root's executions that outer roots have to leave uncovered")
 
 struct pm_sched_constants {
 #define PM_SCHED_FIELD(name, value, why) double name;

@@ -1,10 +1,11 @@
-/* Which figures of the machine file that are not verified a prediction comes from, and how much of
+/* Which figures of the machine file that are unverified a prediction comes from, and how much of
    the predicted time hangs on each.
 
        elasticity = (Δ time / time) / (Δ figure / figure)
 
    Of clock and miss penalties it follows from the cycles that are there; of a cache's size from
-   the misses of fully associative caches of this size and of one a tenth larger.  Figures of a
+   the misses of fully associative caches of this size and of one a tenth larger; of a response from
+   those at distances a tenth longer, and from nothing else of its level's shape.  Figures of a
    level's sets count a tenth of what full associativity would change.  Of figures that schedules
    come from, the regions with the most cycles are scheduled again with the figure a tenth larger.
    Figures that nothing is mapped on yet are not counted. */
@@ -123,11 +124,18 @@ static double schedule_change(const struct doubting *d, const char *figure, cons
 
 /* ---- what misses come from ------------------------------------------------------------------- */
 
-/* Misses of LEVEL if it was fully associative, and of BLOCKS: what sizes and sets change is told
-   from these. */
+/* Misses of LEVEL if it was fully associative, and FACTOR times as large, or its response reached
+   so far: what sizes and sets change is told from these. */
 static double misses_anywhere(const struct doubting *d, const struct pm_level *level,
-                              double blocks) {
-    return pm_profile_fully_associative_misses(d->mapped->profile, level->block_bytes, blocks);
+                              double factor) {
+    const struct pm_profile *profile = d->mapped->profile;
+    struct pm_response serves = level->serves;
+    double blocks = pm_level_capacity_blocks(level) * factor, sum = 0;
+    pm_response_scale(&serves, factor);
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        if (profile->histograms[h].histogram.block_bytes == level->block_bytes)
+            sum += pm_distance_misses(&profile->histograms[h].histogram, blocks, &serves);
+    return sum;
 }
 
 /* The change of the cycles of level L where FIELD is a step larger; NAN: nothing comes from it. */
@@ -137,20 +145,18 @@ static double level_change(const struct doubting *d, size_t l, const char *field
                                        "inclusion", "unified",     NULL};
     const struct pm_level *level = &d->mapped->target->machine->levels[l];
     const struct pm_cost_sum *total = &d->prediction->scopes[0].total;
-    double blocks = pm_level_capacity_blocks(level),
-           cost = level->miss_penalty_cycles * level->exposed;
+    const bool is_response = level->serves.n_points > 0;
+    double cost = level->miss_penalty_cycles * level->exposed;
     if (d->prediction->without_memory)
         return NAN;
     if (strcmp(field, "exposed") == 0 && !d->prediction->is_simple)
         return NAN;
     if (strcmp(field, "miss_penalty") == 0 || strcmp(field, "exposed") == 0)
         return step * total->level_cycles[l];
-    if (is_one_of(field, sizes))
-        return (misses_anywhere(d, level, blocks * (1 + step)) -
-                misses_anywhere(d, level, blocks)) *
-               cost;
-    if (is_one_of(field, sets))
-        return fabs(total->level_misses[l] - misses_anywhere(d, level, blocks)) * cost;
+    if (is_response ? strcmp(field, "serves") == 0 : is_one_of(field, sizes))
+        return (misses_anywhere(d, level, 1 + step) - misses_anywhere(d, level, 1)) * cost;
+    if (!is_response && is_one_of(field, sets))
+        return fabs(total->level_misses[l] - misses_anywhere(d, level, 1)) * cost;
     return NAN;
 }
 
@@ -198,15 +204,15 @@ static double change_by(const struct doubting *d, const char *figure) {
     return change;
 }
 
-double pm_marked_half(const struct pm_machine *machine, const char *figure) {
+double pm_unverified_half(const struct pm_machine *machine, const char *figure) {
     size_t length = strcspn(figure, ".");
     if (strncmp(figure, "memory", strlen("memory")) == 0)
-        return pm_sched_constants.marked_memory;
+        return pm_sched_constants.unverified_memory;
     for (size_t l = 0; l < machine->n_levels; l++)
         if (strncmp(figure, machine->levels[l].name, length) == 0 &&
             machine->levels[l].name[length] == '\0')
-            return pm_sched_constants.marked_memory;
-    return pm_sched_constants.marked_core;
+            return pm_sched_constants.unverified_memory;
+    return pm_sched_constants.unverified_core;
 }
 
 /* ---- those that matter most ------------------------------------------------------------------ */
@@ -237,7 +243,7 @@ static void keep(struct pm_prediction *prediction, const struct pm_figure *figur
 }
 
 void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction) {
-    if (!mapped->target->machine->n_not_verified)
+    if (!mapped->target->machine->n_unverified)
         return;
     struct doubting d = {.mapped = mapped, .prediction = prediction};
     double cycles = prediction->scopes[0].total.cycles;
@@ -246,17 +252,19 @@ void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *predic
     struct pm_figures figures = pm_machine_figures(mapped->target->machine);
     for (size_t i = 0; i < figures.n_figures; i++) {
         const struct pm_figure *figure = &figures.figures[i];
-        double change = figure->marked ? change_by(&d, figure->name) : NAN;
+        double change = figure->unverified ? change_by(&d, figure->name) : NAN;
         if (isnan(change))
             continue;
-        prediction->n_not_verified++;
+        prediction->n_unverified++;
         if (!(cycles > 0))
             continue;
         double relative = change / cycles;
-        double half =
-            isnan(figure->number) ? step : pm_marked_half(mapped->target->machine, figure->name);
+        double half = isnan(figure->number)
+                          ? step
+                          : pm_unverified_half(mapped->target->machine, figure->name);
         if (!pm_figure_is_of_misses(mapped->target->machine, figure->name))
-            prediction->marked_change = hypot(prediction->marked_change, relative / step * half);
+            prediction->unverified_change =
+                hypot(prediction->unverified_change, relative / step * half);
         keep(prediction, figure, relative / step);
     }
     pm_figures_free(&figures);

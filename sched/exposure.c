@@ -41,7 +41,7 @@ struct exposing {
     double more_cycles;                  /* of T_window, beyond the schedule */
     double weights[PM_MAX_LEVELS];       /* of the levels in these */
     double seen[PM_MAX_LEVELS];          /* misses of references that are on paths */
-    double rare_together[PM_MAX_LEVELS]; /* of one path: the largest share of loads of one phase */
+    double rare_together[PM_MAX_LEVELS]; /* the largest share of one path's loads in one phase */
     double rare_apart[PM_MAX_LEVELS];    /* … and the sum of the others */
 };
 
@@ -154,7 +154,7 @@ static void add_path(struct exposing *e, const struct pm_path_step *steps, size_
 
 /* ---- bandwidth ------------------------------------------------------------------------------- */
 
-/* Cycles for a byte that is read, and for one that is written back; 0: not known. */
+/* Cycles of memory for each byte read, and for each byte written back; 0: not known. */
 struct byte_cycles {
     double read, write_back;
 };

@@ -3,15 +3,16 @@
 
        below = √Σ below(f)²,  above = √Σ above(f)²
 
-   Figure f of value v lies between l and h, as it was measured; where it is marked as not verified,
+   Figure f of value v lies between l and h, as it was measured; where it is unverified,
    between v / (1 + m) and v · (1 + m) (doubts.c).
 
        size of a level     T − T(size that misses less),  T(size that misses more) − T
+       what it serves      the same, with both ends of its response
        miss penalty,       c · (1 − l / v),  c · (v / l − 1)    c: the cycles that it makes
        mispredictions,
        first touches
        bandwidth           T · (1 − v / h), as far as it is what binds,  T · (h / v − 1)
-       all others          T · (1 − 1 / (1 + e)),  T · e       e: by elasticities of marked ones
+       all others          T · (1 − 1 / (1 + e)),  T · e       e: by elasticities of unverified ones
 
    T(size) is by the model of time that the estimate is made by, with as many misses more or less as
    fully associative caches of the sizes l, v and h have.  So what fits in all of them hangs on
@@ -42,9 +43,9 @@ struct range {
     double low, high;
 };
 
-static const struct pm_figure *marked_figure(const struct spreading *s, const char *name) {
+static const struct pm_figure *unverified_figure(const struct spreading *s, const char *name) {
     for (size_t i = 0; i < s->figures.n_figures; i++)
-        if (s->figures.figures[i].marked && strcmp(s->figures.figures[i].name, name) == 0)
+        if (s->figures.figures[i].unverified && strcmp(s->figures.figures[i].name, name) == 0)
             return &s->figures.figures[i];
     return NULL;
 }
@@ -56,9 +57,9 @@ static struct range range_of_name(const struct spreading *s, const char *name) {
             return (struct range){fmin(1, interval->low / interval->number),
                                   fmax(1, interval->high / interval->number)};
     }
-    if (!marked_figure(s, name) || !pm_figure_is_of_misses(s->machine, name))
+    if (!unverified_figure(s, name) || !pm_figure_is_of_misses(s->machine, name))
         return (struct range){1, 1};
-    double factor = 1 + pm_marked_half(s->machine, name);
+    double factor = 1 + pm_unverified_half(s->machine, name);
     return (struct range){1 / factor, factor};
 }
 
@@ -71,7 +72,7 @@ static struct range range_of(const struct spreading *s, const char *section, con
 }
 
 bool pm_figure_is_of_misses(const struct pm_machine *machine, const char *figure) {
-    static const char *const fields[] = {"size", "entries", "miss_penalty"};
+    static const char *const fields[] = {"size", "entries", "serves", "miss_penalty"};
     if (strcmp(figure, "memory.bandwidth_gbs") == 0 ||
         strcmp(figure, "memory_bandwidth_gbs") == 0 || strcmp(figure, "page_fault") == 0)
         return true;
@@ -108,12 +109,26 @@ struct resized {
     double *prefetched;
 };
 
-/* Where level L has SHARE of its size. */
-static struct resized resized_of(const struct spreading *s, size_t l, double share) {
+/* A level at one end of what is known of its size, or of what it serves. */
+struct level_end {
+    double blocks;
+    struct pm_response serves;
+};
+
+/* Where level L has FACTOR times its size, or the HIGH or low end of its response reaches FACTOR
+   times as far. */
+static struct level_end end_of(const struct spreading *s, size_t l, double factor, bool high) {
+    const struct pm_level *level = &s->machine->levels[l];
+    struct level_end end = {.blocks = pm_level_capacity_blocks(level) * factor,
+                            .serves = pm_response_end(&level->serves, high)};
+    pm_response_scale(&end.serves, factor);
+    return end;
+}
+
+static struct resized resized_of(const struct spreading *s, size_t l, const struct level_end *end) {
     const struct pm_structure *structure = s->mapped->frequencies->structure;
     const struct pm_profile *profile = s->mapped->profile;
     const struct pm_level *level = &s->machine->levels[l];
-    double blocks = pm_level_capacity_blocks(level);
     struct resized resized = {.misses = pm_alloc(structure->n_scopes, sizeof *resized.misses),
                               .groups = pm_alloc(structure->n_groups, sizeof *resized.groups)};
     if (structure->n_groups)
@@ -122,8 +137,8 @@ static struct resized resized_of(const struct spreading *s, size_t l, double sha
         const struct pm_group_histogram *h = &profile->histograms[i];
         if (h->histogram.block_bytes != level->block_bytes)
             continue;
-        double more = pm_fully_associative_misses(&h->histogram, blocks * share) -
-                      pm_fully_associative_misses(&h->histogram, blocks);
+        double more = pm_distance_misses(&h->histogram, end->blocks, &end->serves) -
+                      pm_level_distance_misses(level, &h->histogram);
         double *misses = &resized.groups[h->group].misses[l];
         *misses = fmax(0, *misses + more);
         resized.misses[structure->groups[h->group].scope] += more;
@@ -175,11 +190,14 @@ static double change_of(const struct spreading *s, const struct pm_scope_predict
 
 static void add_size(const struct spreading *s, size_t l) {
     const struct pm_level *level = &s->machine->levels[l];
-    const char *field = level->kind == PM_LEVEL_CACHE ? "size" : "entries";
+    const bool is_response = level->serves.n_points > 0;
+    const char *field = is_response ? "serves" : level->kind == PM_LEVEL_CACHE ? "size" : "entries";
     struct range range = range_of(s, level->name, field);
-    if (range.low == range.high)
+    if (range.low == range.high && !is_response)
         return;
-    struct resized small = resized_of(s, l, range.low), large = resized_of(s, l, range.high);
+    const struct level_end least = end_of(s, l, range.low, false),
+                           most = end_of(s, l, range.high, true);
+    struct resized small = resized_of(s, l, &least), large = resized_of(s, l, &most);
     for (size_t i = 0; i < s->prediction->n_scopes; i++) {
         struct pm_scope_prediction *p = &s->prediction->scopes[i];
         double with_small = change_of(s, p, l, &small), with_large = change_of(s, p, l, &large);
@@ -206,8 +224,9 @@ void pm_add_machine_spreads(const struct pm_mapped *mapped, struct pm_prediction
                           .figures = pm_machine_figures(machine)};
     const struct range mispredict = range_of(&s, NULL, "mispredict_penalty"),
                        page_fault = range_of(&s, NULL, "page_fault");
-    const char *bandwidth_name =
-        marked_figure(&s, "memory_bandwidth_gbs") ? "memory_bandwidth_gbs" : "memory.bandwidth_gbs";
+    const char *bandwidth_name = unverified_figure(&s, "memory_bandwidth_gbs")
+                                     ? "memory_bandwidth_gbs"
+                                     : "memory.bandwidth_gbs";
     const struct range bandwidth = range_of_name(&s, bandwidth_name);
     struct range penalties[PM_MAX_LEVELS];
     for (size_t l = 0; l < machine->n_levels; l++) {
@@ -221,7 +240,7 @@ void pm_add_machine_spreads(const struct pm_mapped *mapped, struct pm_prediction
         join_cycles(&self->spread, mispredict, self->causes[PM_CAUSE_MISPREDICTIONS]);
         join_cycles(&self->spread, page_fault, self->causes[PM_CAUSE_FIRST_TOUCHES]);
         add_bandwidth(bandwidth, self);
-        join_cycles(&self->spread, (struct range){1 / (1 + prediction->marked_change), 1},
+        join_cycles(&self->spread, (struct range){1 / (1 + prediction->unverified_change), 1},
                     self->cycles);
     }
     pm_figures_free(&s.figures);

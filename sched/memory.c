@@ -71,7 +71,7 @@ static void spread_misses(const struct pm_structure *structure, const struct pm_
         const struct pm_group_histogram *h = &profile->histograms[i];
         if (h->histogram.block_bytes == of->block_bytes)
             in_one_set[structure->groups[h->group].scope] +=
-                pm_fully_associative_misses(&h->histogram, pm_level_capacity_blocks(of));
+                pm_level_distance_misses(of, &h->histogram);
     }
     for (size_t s = 0; s < structure->n_scopes; s++) {
         double *misses = &scopes[s].self.level_misses[level];
@@ -141,17 +141,19 @@ static void add_first_touches(const struct pm_structure *structure,
     }
 }
 
-/* Those of a fully associative cache as large as LEVEL. */
+/* Those of a fully associative cache as large as LEVEL, or through its response. */
 static void add_write_backs(const struct pm_structure *structure, const struct pm_profile *profile,
                             const struct pm_level *level, size_t l,
                             struct pm_scope_prediction *scopes) {
     bool known = level->kind != PM_LEVEL_TLB && pm_profile_has_dirty(profile, level->block_bytes);
-    double blocks = level->write == PM_WRITE_THROUGH ? 0 : pm_level_capacity_blocks(level);
+    static const struct pm_response none;
+    bool keeps = level->write != PM_WRITE_THROUGH;
+    double blocks = keeps ? pm_level_capacity_blocks(level) : 0;
     for (size_t s = 0; s < structure->n_scopes && !known; s++)
         scopes[s].self.level_write_backs[l] = NAN;
     for (uint32_t g = 0; g < structure->n_groups && known; g++)
         scopes[structure->groups[g].scope].self.level_write_backs[l] +=
-            pm_write_backs(profile, g, level->block_bytes, blocks);
+            pm_write_backs(profile, g, level->block_bytes, blocks, keeps ? &level->serves : &none);
 }
 
 /* GROUP has a histogram, or one that it is joined to has. */

@@ -7,7 +7,7 @@
    out where a region has a share of the time that anybody looks at. */
 #include "sched/cores/cores.h"
 #include "sched/constants.h"
-#include "sched/joined/joined.h"
+#include "sched/interprocedural/interprocedural.h"
 #include "sched/schedule.h"
 
 #include <math.h>
@@ -31,9 +31,10 @@ struct mapping {
     struct pm_signature signature;        /* PM_TIME_SIGNATURE, and with it: */
     struct pm_patterns *patterns;         /* by scope; else NULL */
     double *executions;                   /* of the rows of costs, in all */
-    struct pm_joined joined;
+    struct pm_interprocedural interprocedural;
     double split_operations;
     bool pessimistic, simple, without_causes;
+    const struct pm_dumping *dumping;
 };
 
 static struct pm_prediction *new_prediction(const struct pm_structure *structure,
@@ -94,7 +95,8 @@ static void schedule_region(struct mapping *m, uint32_t region,
                                         .profile = m->profile,
                                         .region = region,
                                         .entries = scopes[region].entries,
-                                        .pessimistic = m->pessimistic};
+                                        .pessimistic = m->pessimistic,
+                                        .dumping = all_cycles == 0 ? m->dumping : NULL};
     struct pm_region_schedule *schedule = &m->schedules[region];
     if (all_cycles > 0 && !m->without_causes) {
         request.with_causes = schedule->cycles >= pm_sched_constants.share_with_causes * all_cycles;
@@ -117,7 +119,9 @@ static void schedule_regions(struct mapping *m, const struct pm_scope_prediction
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
             schedule_region(m, s, scopes, all_cycles);
-    pm_join_regions(&m->frequencies, &m->target, scopes, m->schedules, &m->joined);
+    pm_schedule_interprocedural(&m->frequencies, &m->target, scopes, m->schedules,
+                                &m->interprocedural);
+    pm_dump_regions(m->dumping, &m->frequencies, m->schedules);
 }
 
 /* A region's schedule, to the scopes of its basic blocks by their WEIGHTS, shares of issue slots:
@@ -260,9 +264,11 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
                         .known = o->known,
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
                         .simple = o->time == PM_TIME_SIMPLE,
-                        .without_causes = o->without_causes};
+                        .without_causes = o->without_causes,
+                        .dumping = o->dumping};
     if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
         return NULL;
+    pm_dump_profile(m.dumping, profile, machine);
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
     m.executions = pm_alloc(machine->n_costs, sizeof *m.executions);
@@ -271,6 +277,7 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
 
     struct pm_prediction *prediction = new_prediction(structure, profile, machine);
     count_scopes(&m, prediction->scopes);
+    pm_dump_frequencies(m.dumping, &m.frequencies, prediction->scopes);
     schedule_regions(&m, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (is_region(&m, s))
@@ -280,6 +287,7 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
         o->misses ? NULL : pm_set_misses_of_levels(structure, profile, NULL, machine);
     double *const *misses = o->misses ? o->misses : own_misses;
     pm_count_misses(&m.frequencies, profile, misses, machine, prediction->scopes, m.groups);
+    pm_dump_misses(m.dumping, machine, m.groups);
     m.prefetched = pm_prefetched_misses(structure, machine, m.groups);
     if (o->time == PM_TIME_SIGNATURE && !pm_profile_is_without_memory(profile))
         m.patterns = pm_patterns_of_scopes(&m.frequencies, profile, m.groups, &m.signature);
@@ -314,7 +322,9 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
         memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
         prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     }
-    pm_add_joined_notes(&m.joined, &m.target, prediction->scopes[0].total.cycles, prediction);
+    pm_dump_costs(m.dumping, prediction);
+    pm_add_interprocedural_notes(&m.interprocedural, &m.target, prediction->scopes[0].total.cycles,
+                                 prediction);
     pm_add_notes(&m.frequencies, profile, misses, &m.target, m.split_operations, prediction);
     if (own_misses)
         pm_set_misses_free(own_misses, machine->n_levels);
@@ -364,6 +374,7 @@ predict_all(const struct pm_structure *structure, const struct pm_profile *profi
         o.misses = misses ? rest : NULL;
         ok = (predictions[i] = pm_predict(structure, of[i], machine, &o, err)) != NULL;
         o.without_doubts = o.without_causes = true;
+        o.dumping = NULL;
     }
     if (ok) {
         pm_prediction_take_ends(predictions[0], predictions[1], predictions[2]);

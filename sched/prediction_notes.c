@@ -10,18 +10,19 @@
 
 #include "fit/sets/sets.h"
 
-static const double weighty_share = 0.01; /* from this share of a figure on it is seen at once */
+static const double significant_share =
+    0.01; /* from this share of a figure on it is seen at once */
 
-/* Among the weighty ones in the order in which they are added, or behind all. */
-static void add_note(struct pm_prediction *prediction, bool is_weighty, char *text) {
+/* Among the significant ones in the order in which they are added, or behind all. */
+static void add_note(struct pm_prediction *prediction, bool is_significant, char *text) {
     prediction->notes =
         pm_realloc(prediction->notes, prediction->n_notes + 1, sizeof *prediction->notes);
-    size_t at = is_weighty ? prediction->n_weighty_notes : prediction->n_notes;
+    size_t at = is_significant ? prediction->n_significant_notes : prediction->n_notes;
     memmove(prediction->notes + at + 1, prediction->notes + at,
             (prediction->n_notes - at) * sizeof *prediction->notes);
     prediction->notes[at] = text;
     prediction->n_notes++;
-    prediction->n_weighty_notes += is_weighty;
+    prediction->n_significant_notes += is_significant;
 }
 
 void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...) {
@@ -35,7 +36,7 @@ void pm_prediction_note_of(struct pm_prediction *prediction, double share, const
                            ...) {
     va_list arguments;
     va_start(arguments, format);
-    add_note(prediction, !(fabs(share) < weighty_share), pm_vsprintf(format, arguments));
+    add_note(prediction, !(fabs(share) < significant_share), pm_vsprintf(format, arguments));
     va_end(arguments);
 }
 
@@ -169,7 +170,7 @@ static void note_inexact(const struct pm_profile *profile, struct pm_prediction 
             profile->n_inexact_routines);
 }
 
-/* Of the code of all routines, that of those without counters: of their time, nothing is known. */
+/* Share of the code in routines without counters, of whose time nothing is known. */
 static double not_counted_share(const struct pm_structure *structure) {
     double not_counted = 0, all = 0;
     for (size_t i = 0; i < structure->n_routines; i++) {
@@ -243,11 +244,17 @@ static void note_misses(const struct pm_machine *machine, struct pm_prediction *
             prediction, share_of(total->memory_cycles, total->cycles),
             "What misses cost is from a signature that was made from the machine's "
             "description: nobody measured its curves.");
-    for (size_t i = 0; i < machine->n_levels; i++)
-        if (machine->levels[i].shared_by > 1)
+    for (size_t i = 0; i < machine->n_levels; i++) {
+        char *serves = pm_level_serves_text(&machine->levels[i]);
+        if (serves)
+            pm_prediction_note_of(prediction, share_of(total->level_cycles[i], total->cycles), "%s",
+                                  serves);
+        else if (machine->levels[i].shared_by > 1)
             pm_prediction_note(prediction,
                                "%s is shared by %u cores; the program has it to itself here.",
                                machine->levels[i].name, (unsigned)machine->levels[i].shared_by);
+        free(serves);
+    }
     if (machine->memory_bandwidth_bytes_per_cycle <= 0)
         pm_prediction_note_of(prediction, share_of(total->memory_cycles, total->cycles),
                               "Machine file %s gives no memory bandwidth, so there is no bandwidth "
@@ -277,11 +284,11 @@ static void note_interpolated(struct pm_prediction *prediction) {
                               levels);
 }
 
-/* How many of the figures that were used are not verified, and which matter most. */
+/* How many of the figures that were used are unverified, and which matter most. */
 static void note_doubts(const struct pm_machine *machine, struct pm_prediction *prediction) {
     char most[256] = "";
     double most_share = 0; /* of the time, by a tenth of a figure */
-    if (!prediction->n_not_verified)
+    if (!prediction->n_unverified)
         return;
     for (size_t i = 0; i < prediction->n_doubts; i++) {
         const struct pm_doubtful_figure *doubt = &prediction->doubts[i];
@@ -294,13 +301,13 @@ static void note_doubts(const struct pm_machine *machine, struct pm_prediction *
             append(most, sizeof most, "%s = %s (10%% more: %+.2g%% time)", doubt->name,
                    doubt->value, percents);
     }
-    bool is_one = prediction->n_not_verified == 1;
-    pm_prediction_note_of(
-        prediction, most_share,
-        "%zu figure%s of machine file %s that the times come from %s not verified; "
-        "%s%s.",
-        prediction->n_not_verified, is_one ? "" : "s", machine->name, is_one ? "is" : "are",
-        *most ? "most hangs on " : "little hangs on any of them", most);
+    bool is_one = prediction->n_unverified == 1;
+    pm_prediction_note_of(prediction, most_share,
+                          "%zu figure%s of machine file %s that the times come from %s unverified; "
+                          "%s%s.",
+                          prediction->n_unverified, is_one ? "" : "s", machine->name,
+                          is_one ? "is" : "are",
+                          *most ? "most hangs on " : "little hangs on any of them", most);
 }
 
 static void note_machine(const struct pm_machine *machine, double split_operations,

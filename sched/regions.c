@@ -86,6 +86,7 @@ static void add_path(struct scheduling *s, const struct pm_path_step *steps, siz
         .with_gains = request->with_gains};
     struct pm_path_schedule path;
     pm_schedule_known_path(request->known, request->target, steps, n_steps, &options, &path);
+    pm_dump_path(request, steps, n_steps, executions, &options, &path);
     s->passed += executions;
     s->with_entries += path.has_entries ? executions : 0;
     add_wrong_branches(s, steps, n_steps, &options, path.cycles, executions);

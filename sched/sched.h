@@ -4,6 +4,7 @@
 
 #include "core/machine/machine.h"
 #include "core/base/base.h"
+#include "core/dumps/dumps.h"
 #include "core/prediction.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
@@ -25,7 +26,7 @@ struct pm_known_paths;
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
-    bool without_doubts; /* which figures that are not verified matter is not looked for: much of
+    bool without_doubts; /* which figures that are unverified matter is not looked for: much of
                             the work of a prediction, which many of one program can do without */
     bool without_causes; /* nor what holds schedules back, for which regions are simulated again */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
@@ -35,7 +36,10 @@ struct pm_predict_options {
     unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */
     /* Of predictions on the same machine for the same structure; NULL: of this one alone. */
     struct pm_known_paths *known;
+    /* Whose passes print what they made; not those of the ends of intervals; NULL: nobody's. */
+    const struct pm_dumping *dumping;
 };
+extern const struct pm_dump_pass pm_predict_passes[];
 
 /* Schedules of paths that predictions have in common (known_paths.c). */
 struct pm_known_paths *pm_known_paths_new(void);
@@ -150,6 +154,7 @@ struct pm_schedule_options {
     bool with_causes;  /* fill `causes`: takes a simulation for each */
     bool with_gains;   /* fill `gains`: as many again */
     bool with_modulo;  /* of an out-of-order machine, too */
+    const struct pm_dumping *dumping; /* modulo schedules print their reservations; NULL: not */
 };
 
 struct pm_path_schedule {

@@ -52,6 +52,7 @@ struct pm_region_request {
     bool pessimistic;
     bool with_causes; /* else all cycles of a path go to what holds it back most */
     bool with_gains;
+    const struct pm_dumping *dumping; /* paths print what they are; NULL: not */
 };
 
 struct pm_region_schedule {
@@ -73,7 +74,7 @@ void pm_schedule_region(const struct pm_region_request *request,
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
-/* Of a reference group that has histograms, and of those that are joined to it. */
+/* Misses of a reference group with histograms, including the groups that are joined to it. */
 struct pm_group_misses {
     double executions; /* of its references; one across two lines touches both of them */
     double misses[PM_MAX_LEVELS];
@@ -132,17 +133,17 @@ void pm_add_memory_cycles(const struct pm_mapped *mapped, struct pm_scope_predic
 
 /* ---- doubts.c -------------------------------------------------------------------------------- */
 
-/* Counts the figures that PREDICTION comes from and that are not verified, and finds those that
+/* Counts the figures that PREDICTION comes from and that are unverified, and finds those that
    matter most. */
 void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction);
 
-/* Half an interval of a figure that is marked, relatively. */
-double pm_marked_half(const struct pm_machine *machine, const char *figure);
+/* Half an interval of an unverified figure, relatively. */
+double pm_unverified_half(const struct pm_machine *machine, const char *figure);
 
 /* ---- machine_interval.c ---------------------------------------------------------------------- */
 
 /* Does what FIGURE may change hang on a scope's own misses, so that it is not in
-   prediction->marked_change? */
+   prediction->unverified_change? */
 bool pm_figure_is_of_misses(const struct pm_machine *machine, const char *figure);
 
 /* Fills what figures of the machine may change of all scopes' own costs. */
@@ -162,6 +163,24 @@ bool pm_is_worth_a_note(double part, double whole);
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   double *const *misses, const struct pm_target_machine *target,
                   double split_operations, struct pm_prediction *prediction);
+
+/* ---- dump_prediction.c ----------------------------------------------------------------------- */
+
+/* What the passes of a prediction made, for pm_predict_options.dumping. */
+void pm_dump_profile(const struct pm_dumping *dumping, const struct pm_profile *profile,
+                     const struct pm_machine *machine);
+void pm_dump_frequencies(const struct pm_dumping *dumping, const struct pm_frequencies *frequencies,
+                         const struct pm_scope_prediction *scopes);
+/* A path of a region, its schedule by OPTIONS, and its reservations. */
+void pm_dump_path(const struct pm_region_request *request, const struct pm_path_step *steps,
+                  size_t n_steps, double executions, const struct pm_schedule_options *options,
+                  const struct pm_path_schedule *path);
+void pm_dump_regions(const struct pm_dumping *dumping, const struct pm_frequencies *frequencies,
+                     const struct pm_region_schedule *schedules);
+void pm_dump_misses(const struct pm_dumping *dumping, const struct pm_machine *machine,
+                    const struct pm_group_misses *groups);
+/* What misses add, and what all that adds up to. */
+void pm_dump_costs(const struct pm_dumping *dumping, const struct pm_prediction *prediction);
 
 /* ---- memory_notes.c -------------------------------------------------------------------------- */
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "sched/graph/graph.h"
-#include "sched/joined/joined.h"
+#include "sched/interprocedural/interprocedural.h"
 #include "sched/modulo/modulo.h"
 #include "sched/sched.h"
 #include "sched/window/window.h"
@@ -28,6 +28,7 @@ static const double beyond_bounds = 0.1;
 static const double most_windows = 20;
 
 struct question {
+    const struct pm_target_machine *target;
     const struct pm_machine *machine;
     const struct pm_schedule_options *options;
     double trips; /* of an entry, if several are in the window; else 0 */
@@ -149,6 +150,8 @@ static double cycles_without(const struct question *q, uint32_t without,
             .has_units = !(without >> PM_CAUSE_UNITS & 1),
             .carries = q->options->loop != PM_NONE && !(without >> PM_CAUSE_RECURRENCE & 1),
             .in_order = true,
+            .target = q->target,
+            .dumping = without == q->options->without ? q->options->dumping : NULL,
         },
         &modulo);
     *result = (struct pm_window_result){.start_cycles = modulo.length_cycles - modulo.cycles,
@@ -221,7 +224,9 @@ static void schedule_graph(struct question *q, struct pm_path_schedule *schedule
         pm_modulo_schedule(&q->graph, 0,
                            &(struct pm_modulo_options){.least_cycles = bound,
                                                        .has_units = true,
-                                                       .carries = options->loop != PM_NONE},
+                                                       .carries = options->loop != PM_NONE,
+                                                       .target = q->target,
+                                                       .dumping = options->dumping},
                            &modulo);
         if (modulo.cycles > 0)
             schedule->modulo_cycles = modulo.interval_cycles;
@@ -262,7 +267,7 @@ static void make_graph(const struct pm_target_machine *target, const struct pm_p
 void pm_schedule_path(const struct pm_target_machine *target, const struct pm_path_step *path,
                       size_t n_steps, const struct pm_schedule_options *options,
                       struct pm_path_schedule *schedule) {
-    struct question q = {.machine = target->machine, .options = options};
+    struct question q = {.target = target, .machine = target->machine, .options = options};
     make_graph(target, path, n_steps, options, &q.graph);
     schedule_graph(&q, schedule);
     pm_graph_free(&q.graph);
@@ -272,7 +277,7 @@ void pm_schedule_path_detail(const struct pm_target_machine *target,
                              const struct pm_path_step *path, size_t n_steps,
                              const struct pm_schedule_options *options,
                              struct pm_path_schedule *schedule, struct pm_path_detail *detail) {
-    struct question q = {.machine = target->machine, .options = options};
+    struct question q = {.target = target, .machine = target->machine, .options = options};
     struct pm_window_result result;
     make_graph(target, path, n_steps, options, &q.graph);
     schedule_graph(&q, schedule);

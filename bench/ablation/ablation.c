@@ -239,7 +239,7 @@ static void compare_size(const struct one_case *c, const struct pm_model_set *se
 static void evaluate(const struct one_case *c, bool intervals, struct errors *errors) {
     struct pm_error err = {0};
     const struct pm_fit_options options = {.n_threads = 1,
-                                           .drop_divergent = strcmp(c->class, "disturbed") == 0};
+                                           .drop_outliers = strcmp(c->class, "disturbed") == 0};
     struct pm_model_set *set = pm_fit(c->structure, c->fitted, c->n_fitted, &options, NULL, &err);
     if (!set)
         stop(c->name, err.text);
@@ -466,8 +466,8 @@ static void print_intervals(void) {
     static const struct {
         const char *without, *scale;
     } tried[] = {
-        {"", ""},         {"held_out", ""},      {"misfit", ""},      {"", "misfit:0.5"},
-        {"", "misfit:2"}, {"", "placement:0.5"}, {"", "placement:2"},
+        {"", ""},           {"held_out", ""},      {"residual", ""},    {"", "residual:0.5"},
+        {"", "residual:2"}, {"", "placement:0.5"}, {"", "placement:2"},
     };
     printf("## Intervals\n\nMeasured misses inside their interval of 80%%, over all caches, and "
            "the geometric "

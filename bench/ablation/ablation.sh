@@ -56,7 +56,7 @@ measure() {
     if [ "$class" = several ]; then
         build_test several "$from" -O1
     elif [ "$class" = disturbed ]; then
-        build_test divergent "$from" -O3 -ffast-math -march=x86-64-v3
+        build_test outlier_sizes "$from" -O3 -ffast-math -march=x86-64-v3
     elif [ "$class" = real ]; then
         cp "$(command -v "$from")" new
     elif [ "$class" = irregular ]; then

@@ -72,7 +72,7 @@ validate_program() {
         say "$name: $(tail -1 errors)"
     # The same runs by the paper's own partition; nothing is measured again.
     cp models.pmdb literal.pmdb
-    pmodel fit --partition sigmetrics literal.pmdb >/dev/null
+    PM_FIT_WITHOUT=partition pmodel fit literal.pmdb >/dev/null
     pmodel validate -q -s literal.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
         --format json -P "N=${predict// /,}" -- "./$name" "${arguments[@]}" >literal.json 2>errors ||
         say "$name: $(tail -1 errors)"

@@ -191,8 +191,8 @@ Medians and worst cases are over all programs, cache sizes and, for loops, loops
 
 ## The paper's own partition
 
-Median and worst error of the misses over all caches, by the models of `pmodel fit` and by those of `pmodel fit --partition
-sigmetrics`, which cuts histograms as section 2.3.2 of the SIGMETRICS paper says, with coefficients that are not negative; the
+Median and worst error of the misses over all caches, by the models of `pmodel fit` and by those of `PM_FIT_WITHOUT=partition
+pmodel fit`, which cuts histograms as section 2.3.2 of the SIGMETRICS paper says, with coefficients that are not negative; the
 same measurements, executions and accesses.
 
 " + literal_table + "

@@ -389,15 +389,22 @@ if wanted edges_cc1 || wanted rewrite_cc1; then
     bash "$here/cc1_costs.sh" "$folder/cc1" >cc1.jsonl || say "status $? from cc1_costs.sh"
 fi
 
-# Probing this machine.
+# Probing this machine, alone and beside a program that computes.
 : >probes.jsonl
 for mode in quick full; do
-    if wanted "probe_${mode}_seconds"; then
-        say "a probe of this machine, $mode"
+    wanted "probe_${mode}_seconds" || continue
+    command -v stress-ng >/dev/null || sh "$TOP/tests/setup" real
+    [ "$mode" = quick ] && options=(--quick) || options=()
+    for beside in nothing stress-ng; do
+        say "a probe of this machine, $mode, beside $beside"
+        stress=
+        [ "$beside" = nothing ] || { stress-ng --quiet --cpu 1 & stress=$!; }
         begin=$(date +%s.%N)
-        if [ "$mode" = quick ]; then pmodel probe --quick -o probe.conf 2>/dev/null; else pmodel probe -o probe.conf 2>/dev/null; fi
-        jq -n -c --arg mode "$mode" --argjson from "$begin" --argjson until "$(date +%s.%N)" '{mode: $mode, seconds: ($until - $from)}' >>probes.jsonl
-    fi
+        pmodel probe "${options[@]}" -o probe.conf 2>/dev/null
+        jq -n -c --arg mode "$mode" --arg beside "$beside" --argjson from "$begin" --argjson until "$(date +%s.%N)" \
+            '{mode: $mode, beside: $beside, seconds: ($until - $from)}' >>probes.jsonl
+        [ -z "$stress" ] || { kill "$stress"; wait "$stress" || true; }
+    done
 done
 
 # Schedules of all innermost loops of a library, and llvm-mca's answers for the same loops; distinct ones count.  One thread each.

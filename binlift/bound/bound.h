@@ -131,8 +131,8 @@ uint8_t pm_bound_call_of(const struct pm_lifted *lifted, const struct pm_insn *i
 struct pm_bound_outcomes {
     const uint64_t *bits;
     uint32_t n;          /* at most PM_BOUND_MOST_OUTCOMES */
-    uint64_t executions; /* of the branch in one execution of the nest, as far as that is known: a
-                            copy that has replayed so many rings ends there */
+    uint64_t executions; /* executions of the branch in one execution of the nest, if known: a copy
+                            that has replayed so many ends there */
 };
 
 /* What was recorded of a nest. */
@@ -177,7 +177,7 @@ void pm_shadow_loop_free(struct pm_shadow_loop *copy);
 /* What stands in the file of copies that the runtime reads (core/bound_abi.h). */
 struct pm_bound_entry {
     uint64_t module; /* pm_placement_hash of the instrumented structure */
-    uint32_t every;  /* of so many executions one has its copy run before it; at least 1 */
+    uint32_t every;  /* the copy runs before one of so many executions; at least 1 */
     const struct pm_bound_plan *plan;
     const struct pm_bound_nest *nest;
     const struct pm_shadow_loop *copy;

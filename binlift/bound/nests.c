@@ -83,7 +83,7 @@ static double *instructions_per_call(const struct pm_structure *structure,
     return per_call;
 }
 
-/* A loop stands behind the loops around it: what is a nest covers those in it. */
+/* Loops come after the loops around them, so that a nest covers its inner loops. */
 static void try_loops(struct pm_bound_search *search, const bool *wanted,
                       struct pm_bound_plan *plan) {
     const struct pm_structure *structure = search->lifted->structure;

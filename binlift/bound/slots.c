@@ -6,7 +6,7 @@
 /* Further apart, a chain through memory is shorter than what else takes time. */
 enum { MOST_BIASED_DISTANCE = 16, MOST_SLOT_BYTES = 64, RED_ZONE_BYTES = 128 };
 
-/* The two halves of a reference: what it loads, and what it stores. */
+/* The two halves of a reference: its load and its store. */
 enum { LOADED = 0, STORED = 1, N_HALVES = 2 };
 
 struct layout {
@@ -104,7 +104,7 @@ static uint32_t slot_bytes(const struct pm_nest_work *work,
     return size;
 }
 
-/* A slot for each half that others share or that is alone; as large as the largest of them. */
+/* Gives a slot to each set of halves that share one, as large as the largest half. */
 static void make_slots(struct layout *layout, struct pm_bound_nest *nest,
                        struct pm_bound_plan *plan) {
     const struct pm_nest_work *work = layout->work;

@@ -30,7 +30,7 @@ struct place {
     int64_t at;             /* from the stack pointer at the routine's entry; else displacement */
     uint32_t size_bytes;
     struct places overlaps; /* all places that have a byte of it */
-    bool has_unknown; /* one of its bytes may be an argument that is passed nobody knows where */
+    bool has_unknown;       /* a byte of it may be an argument whose use is unknown */
 };
 
 /* A call of CALLEE in CALLER, whose return address is at HEIGHT in the caller's frame. */

@@ -1,6 +1,6 @@
 /* Addresses of references, and what instructions give to general registers and to memory, as far as
    these are sums: kept in the structure, so that whoever has no file any more can follow a path's
-   addresses (sched/joined/).  Needs generic operations and clobbers. */
+   addresses (sched/interprocedural/).  Needs generic operations and clobbers. */
 #include "binlift/batches.h"
 
 #include <stdlib.h>

@@ -68,7 +68,7 @@ static bool holds_build_id(const struct pm_image *image, const Elf64_Phdr *note)
            section->header.sh_addr < note->p_vaddr + note->p_memsz;
 }
 
-/* The PT_NOTE that is missed least: not that of the build-id if there is another. */
+/* The PT_NOTE segment to give up: not the one with the build-id if there is another. */
 static size_t find_note(const struct pm_image *image) {
     size_t found = image->n_segments;
     for (size_t i = 0; i < image->n_segments; i++)

@@ -227,7 +227,7 @@ static bool tests_only(const struct candidate_loop *loop, uint32_t vertex, uint8
     return false;
 }
 
-/* Is the loop left by tests of the register alone, one of which is made in each iteration? */
+/* Is the loop left by tests of this register only, and is one of these made in each iteration? */
 static bool ends_within_period(const struct candidate_loop *loop, uint8_t number) {
     const struct pm_flow *flow = loop->flow;
     bool tested = false;

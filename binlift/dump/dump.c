@@ -10,28 +10,27 @@
 
 #include "core/structure/structure.h"
 
-static const struct pm_dump_kind *const kinds[] = {
-    [PM_DUMP_CFG] = &pm_dump_cfg,       [PM_DUMP_LOOPS] = &pm_dump_loops,
-    [PM_DUMP_LIVE] = &pm_dump_live,     [PM_DUMP_FORMULAS] = &pm_dump_formulas,
-    [PM_DUMP_DEPS] = &pm_dump_deps,     [PM_DUMP_GROUPS] = &pm_dump_groups,
-    [PM_DUMP_BOUNDS] = &pm_dump_bounds, [PM_DUMP_COUNTERS] = &pm_dump_counters,
+const struct pm_dump_pass pm_lift_passes[] = {
+    {"cfg", "instructions, basic blocks, edges"},
+    {"loops", "loops with their headers, entries and basic blocks"},
+    {"live", "live registers and flags at both ends of basic blocks"},
+    {"formulas", "addresses of memory operands, and what loops do to them"},
+    {"deps", "dependences within loops, through registers and memory"},
+    {"groups", "reference groups with objects, strides and references"},
+    {"bounds", "loop nests whose lower bound can be measured, and what their copies do"},
+    {"counters", "weights, spanning tree, counters"},
+    {0},
 };
-enum { N_KINDS = sizeof kinds / sizeof *kinds };
+/* In the same order. */
+static const struct pm_dump_kind *const kinds[] = {
+    &pm_dump_cfg,  &pm_dump_loops,  &pm_dump_live,   &pm_dump_formulas,
+    &pm_dump_deps, &pm_dump_groups, &pm_dump_bounds, &pm_dump_counters,
+};
+_Static_assert(sizeof kinds / sizeof *kinds + 1 == sizeof pm_lift_passes / sizeof *pm_lift_passes,
+               "each pass has its kind");
 
-bool pm_dump_pass_from_name(const char *name, enum pm_dump_pass *pass) {
-    for (unsigned i = 0; i < N_KINDS; i++)
-        if (strcmp(name, kinds[i]->name) == 0) {
-            *pass = (enum pm_dump_pass)i;
-            return true;
-        }
-    return false;
-}
-
-char *pm_dump_pass_names(void) {
-    char *names = NULL;
-    for (unsigned i = 0; i < N_KINDS; i++)
-        pm_append(&names, "%s%s", i ? i + 1 == N_KINDS ? " or " : ", " : "", kinds[i]->name);
-    return names;
+static const struct pm_dump_kind *kind_of(const struct pm_dump_pass *pass) {
+    return kinds[pass - pm_lift_passes];
 }
 
 bool pm_dump_format_from_name(const char *name, enum pm_dump_format *format) {
@@ -39,7 +38,7 @@ bool pm_dump_format_from_name(const char *name, enum pm_dump_format *format) {
     return *format == PM_DUMP_DOT || strcmp(name, "text") == 0;
 }
 
-enum pm_lift_end pm_dump_needs(enum pm_dump_pass pass) { return kinds[pass]->needs; }
+enum pm_lift_end pm_dump_needs(const struct pm_dump_pass *pass) { return kind_of(pass)->needs; }
 
 void pm_dump_release(struct pm_dump *dump) {
     free(dump->first_loop);
@@ -50,13 +49,13 @@ void pm_dump_release(struct pm_dump *dump) {
     pm_bound_plan_free(dump->bounds);
 }
 
-bool pm_dump(const struct pm_lifted *lifted, enum pm_dump_pass pass, enum pm_dump_format format,
-             const char *routine, FILE *out, struct pm_error *err) {
-    const struct pm_dump_kind *kind = kinds[pass];
+bool pm_dump(const struct pm_lifted *lifted, const struct pm_dump_pass *pass,
+             enum pm_dump_format format, const char *routine, FILE *out, struct pm_error *err) {
+    const struct pm_dump_kind *kind = kind_of(pass);
     const struct pm_structure *structure = lifted->structure;
     struct pm_dump dump = {.lifted = lifted, .structure = structure, .out = out};
     if (format == PM_DUMP_DOT && !kind->dot)
-        return pm_fail(err, "%s are no graph, so there is only text of them", kind->name);
+        return pm_fail(err, "%s are no graph, so there is only text of them", pass->name);
     uint32_t n_named;
     bool *named = pm_routines_named(structure, routine, &n_named);
     if (routine && n_named == 0) {

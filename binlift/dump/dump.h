@@ -22,7 +22,6 @@ struct pm_dump {
 
 /* Text of a pass for one routine; `dot`, a graph for Graphviz, is NULL where it makes no sense. */
 struct pm_dump_kind {
-    const char *name;
     enum pm_lift_end needs;
     void (*prepare)(struct pm_dump *dump); /* once; NULL */
     void (*text)(const struct pm_dump *dump, uint32_t routine);

@@ -110,4 +110,4 @@ static void text(const struct pm_dump *dump, uint32_t r) {
 }
 
 const struct pm_dump_kind pm_dump_bounds = {
-    .name = "bounds", .needs = PM_LIFT_DEPS, .prepare = prepare, .text = text};
+    .needs = PM_LIFT_DEPS, .prepare = prepare, .text = text};

@@ -68,5 +68,4 @@ static void dot(const struct pm_dump *dump, uint32_t routine) {
     pm_put_plain_graph(&graph);
 }
 
-const struct pm_dump_kind pm_dump_cfg = {
-    .name = "cfg", .needs = PM_LIFT_CFG, .text = text, .dot = dot};
+const struct pm_dump_kind pm_dump_cfg = {.needs = PM_LIFT_CFG, .text = text, .dot = dot};

@@ -134,5 +134,4 @@ static void dot(const struct pm_dump *dump, uint32_t routine) {
     pm_put_plain_graph(&graph);
 }
 
-const struct pm_dump_kind pm_dump_counters = {
-    .name = "counters", .needs = PM_LIFT_ALL, .text = text, .dot = dot};
+const struct pm_dump_kind pm_dump_counters = {.needs = PM_LIFT_ALL, .text = text, .dot = dot};

@@ -265,4 +265,4 @@ static void dot(const struct pm_dump *dump, uint32_t r) {
 }
 
 const struct pm_dump_kind pm_dump_deps = {
-    .name = "deps", .needs = PM_LIFT_DEPS, .prepare = pm_number_loops, .text = text, .dot = dot};
+    .needs = PM_LIFT_DEPS, .prepare = pm_number_loops, .text = text, .dot = dot};

@@ -66,4 +66,4 @@ static void text(const struct pm_dump *dump, uint32_t r) {
 }
 
 const struct pm_dump_kind pm_dump_formulas = {
-    .name = "formulas", .needs = PM_LIFT_SCOPES, .prepare = pm_number_loops, .text = text};
+    .needs = PM_LIFT_SCOPES, .prepare = pm_number_loops, .text = text};

@@ -8,8 +8,8 @@
 
 /* ---- nodes, in boxes of their loops ---------------------------------------------------------- */
 
-/* Lists of what is directly in each loop of the routine (by its number); the last is of what is in
-   none. */
+/* For each loop of the routine, by its number, a list of what is directly in it; the last list has
+   what is in no loop. */
 struct nest {
     uint32_t n_loops;
     uint32_t *first_block, *next_block; /* basic blocks by their place in the routine */

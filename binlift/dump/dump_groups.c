@@ -100,4 +100,4 @@ static void text(const struct pm_dump *dump, uint32_t r) {
 }
 
 const struct pm_dump_kind pm_dump_groups = {
-    .name = "groups", .needs = PM_LIFT_GROUPS, .prepare = pm_number_loops, .text = text};
+    .needs = PM_LIFT_GROUPS, .prepare = pm_number_loops, .text = text};

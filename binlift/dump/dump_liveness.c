@@ -61,4 +61,4 @@ static void dot(const struct pm_dump *dump, uint32_t routine) {
 }
 
 const struct pm_dump_kind pm_dump_live = {
-    .name = "live", .needs = PM_LIFT_CFG, .prepare = prepare, .text = text, .dot = dot};
+    .needs = PM_LIFT_CFG, .prepare = prepare, .text = text, .dot = dot};

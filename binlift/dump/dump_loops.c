@@ -207,4 +207,4 @@ static void dot(const struct pm_dump *dump, uint32_t routine) {
 }
 
 const struct pm_dump_kind pm_dump_loops = {
-    .name = "loops", .needs = PM_LIFT_SCOPES, .prepare = pm_number_loops, .text = text, .dot = dot};
+    .needs = PM_LIFT_SCOPES, .prepare = pm_number_loops, .text = text, .dot = dot};

@@ -102,8 +102,9 @@ bool pm_call_target(const struct pm_lifted *lifted, const struct pm_insn *insn, 
 /* `_ZN3foo3barEi.constprop.0` → `foo::bar(int)`; the caller frees (symbol_names.c). */
 char *pm_display_name(const char *linkage_name);
 
-/* Length of LINKAGE_NAME, of which the first LENGTH bytes count, without the last suffix of a part
-   or clone: `f._omp_fn.0.cold` → that of `f._omp_fn.0` → that of `f`.  LENGTH if it has none. */
+/* Length of LINKAGE_NAME (its first LENGTH bytes) without its last suffix of a part or clone:
+   `f._omp_fn.0.cold` gives the length of `f._omp_fn.0`, and that gives the length of `f`. LENGTH if
+   it has no suffix. */
 size_t pm_source_name_length(const char *linkage_name, size_t length);
 
 /* Names of data objects by address, from .symtab and .dynsym (data_symbols.c). */

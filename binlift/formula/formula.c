@@ -84,7 +84,7 @@ static uint32_t loop_of_value(const struct pm_formulas *f, const struct pm_ssa_v
     return v->kind == PM_VALUE_JOIN ? pm_loop_of_block(f, v->where) : PM_NONE;
 }
 
-/* An atom that stands for a value of which nothing is known, or that is being looked for. */
+/* An atom that stands for a value that is unknown, or still being computed. */
 static struct pm_formula formula_unknown(struct pm_formulas *f, uint32_t value) {
     struct pm_ssa_value *v = &f->values[value];
     uint32_t around = loop_of_value(f, v);

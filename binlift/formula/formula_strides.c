@@ -231,7 +231,7 @@ static enum pm_variation find_variation(struct pm_formulas *f, struct pm_atom at
             return PM_VARIES;
         break;
     case PM_ATOM_FUNCTION:
-    case PM_ATOM_LOOP: /* what it is after one time round, if that is known */
+    case PM_ATOM_LOOP: /* its value after one iteration, if that is known */
         break;
     default:
         return PM_VARIES;

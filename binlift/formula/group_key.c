@@ -43,7 +43,8 @@ static const struct pm_metadata_memory *find_records(const struct pm_lifted *lif
     return *n ? records : NULL;
 }
 
-/* The record for OPERAND: of those with its access the one that has as many like it before it. */
+/* The record for OPERAND: the k-th record with the same access (or the last), if OPERAND is the
+   k-th such operand; else one whose access includes it. */
 static const struct pm_metadata_memory *find_record(const struct pm_lifted *lifted, uint32_t insn,
                                                     unsigned operand) {
     const struct pm_insn *code = &lifted->insns[insn];

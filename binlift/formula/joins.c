@@ -64,7 +64,7 @@ static bool find_incoming(struct pm_formulas *f, uint32_t value, uint32_t loop, 
     return incoming->n > 0;
 }
 
-/* Different formulas: what they have in common, and an atom for the rest, which is in LOOP. */
+/* Joins different formulas: their common terms, plus an atom in LOOP for the rest. */
 static struct pm_formula join_incoming(struct pm_formulas *f, uint32_t value,
                                        struct incoming *incoming, uint32_t loop) {
     struct pm_formula common = {0};

@@ -139,7 +139,7 @@ static bool mask_selects_elements(const struct pm_x86 *x86, const ZydisDecodedOp
         return false;
     if (memory->element_count == 1)
         return is_scalar_form(name);
-    /* The bits are those of what is written, or of what is stored or compared: the first vector. */
+    /* The first vector operand has the width: the one that is written, stored or compared. */
     for (unsigned i = 0; i < x86->insn.operand_count; i++)
         if (pm_x86_is_vector(&x86->operands[i]))
             return x86->operands[i].element_count == memory->element_count;

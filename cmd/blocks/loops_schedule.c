@@ -216,7 +216,7 @@ static const struct pm_option options[] = {
     PM_OPTIONS_ONE_MACHINE(AT(on)),
     PM_FLAG("pessimistic", 0, AT(pessimistic), "loads wait for stores that may be theirs"),
     PM_HEADING("what is shown"),
-    PM_FLAG("causes", 0, AT(causes), "of all loops, too, what holds them back", .needs = "all"),
+    PM_FLAG("causes", 0, AT(causes), "also what limits each loop", .needs = "all"),
     PM_FLAG("graph", 0, AT(graph), "the dependences, as JSON"),
     PM_OPTIONS_TABLES(AT(options)),
     {0},

@@ -147,7 +147,7 @@ static const struct pm_option options[] = {
     PM_OPTION_TIME(AT(predict)),
     PM_HEADING("what is shown"),
     PM_OPTION_SOURCE_DIR(AT(folders)),
-    PM_OPTION_MIN_PERCENT(AT(options), "lines from this share of the time on (0.5)"),
+    PM_OPTION_MIN_PERCENT(AT(options), "leaves out lines with less of the time (0.5)"),
     PM_OPTIONS_TABLES(AT(options)),
     {0},
 };

@@ -23,7 +23,8 @@ static bool *in_named_code(const struct pm_structure *structure, const bool *nam
     return inside;
 }
 
-/* Rows of scopes that are chosen; of inlined code without a loop that of what it is inlined in. */
+/* Marks the rows of the chosen scopes; inlined code without a loop is in the row of the scope
+   around it. */
 static uint32_t mark_rows(const struct pm_structure *structure, const bool *chosen,
                           bool with_inlined, bool *rows) {
     uint32_t n = 0;

@@ -268,10 +268,10 @@ static bool choose_runs(const struct job *job, struct pm_parameters *runs, size_
 }
 
 /* Of a run that did not come to its end. */
-static bool say_cut_off(const struct job *job, const struct pm_parameters *run,
-                        struct pm_error *err) {
+static bool say_truncated(const struct job *job, const struct pm_parameters *run,
+                          struct pm_error *err) {
     char *how, *size;
-    if (!pm_store_cut_off(job->store, run, &how, err))
+    if (!pm_store_truncation(job->store, run, &how, err))
         return false;
     if (how) {
         size = pm_parameters_text(run);
@@ -361,7 +361,7 @@ static bool export_to(FILE *out, const struct pm_export_request *request, struct
     bool ok = job.chosen && pm_store_runs(job.store, &runs, &n_runs, err) &&
               choose_runs(&job, runs, &n_runs, err);
     for (size_t i = 0; ok && i < n_runs; i++)
-        ok = say_cut_off(&job, &runs[i], err);
+        ok = say_truncated(&job, &runs[i], err);
     ok = ok && export_runs(&job, out, runs, n_runs, err);
     free(runs);
     free(job.chosen);
@@ -398,7 +398,7 @@ static int read_format(const struct pm_option_use *use) {
 #define TO_FILE                                                                                    \
     PM_HEADING("output"),                                                                          \
         PM_READ("format", 0, "json|csv", read_format, AT(format), "json is the default"),          \
-        PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output")
+        PM_OPTION_OUTPUT("FILE", AT(output), "writes to FILE, not to standard output")
 
 static const struct pm_option of_histograms[] = {
     RUNS,
@@ -422,11 +422,11 @@ static const struct pm_option of_intervals[] = {RUNS, TO_FILE, {0}};
     PM_HEADING("which run"), PM_OPTION_SIZE(AT(at)), PM_OPTIONS_SELECTION(AT(selection)),          \
         PM_HEADING("machine"), PM_OPTIONS_ONE_MACHINE(AT(on)), PM_OPTION_TIME(AT(predict)),        \
         PM_HEADING("output"),                                                                      \
-        PM_OPTION_OUTPUT("FILE", AT(output), "writes there, not to standard output")
+        PM_OPTION_OUTPUT("FILE", AT(output), "writes to FILE, not to standard output")
 static const struct pm_option of_predictions[] = {SIZE, {0}};
 static const struct pm_option of_stacks[] = {
     SIZE,
-    PM_TEXT("of", 0, "FIGURE", AT(of), "of what: Cycles, Instructions, misses as L1m"),
+    PM_TEXT("of", 0, "FIGURE", AT(of), "the figure: Cycles, Instructions, misses as L1m"),
     {0},
 };
 

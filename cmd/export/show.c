@@ -60,7 +60,7 @@ static bool show_runs(const char *path, const struct pm_report_options *options,
         rows[i].size = pm_parameters_text(&runs[i]);
         rows[i].blocks = blocks_of(store, &runs[i], err);
         rows[i].extras = rows[i].blocks ? extras_of(store, &runs[i], err) : NULL;
-        ok = rows[i].extras && pm_store_cut_off(store, &runs[i], &rows[i].cut_off, err);
+        ok = rows[i].extras && pm_store_truncation(store, &runs[i], &rows[i].truncated, err);
     }
     if (ok)
         pm_report_stored_runs(stdout, rows, n, options);
@@ -68,7 +68,7 @@ static bool show_runs(const char *path, const struct pm_report_options *options,
         free(rows[i].size);
         free(rows[i].blocks);
         free(rows[i].extras);
-        free(rows[i].cut_off);
+        free(rows[i].truncated);
     }
     free(rows);
     free(runs);

@@ -9,7 +9,6 @@
 
 #include "cmd/parallel/parallel.h"
 #include "fit/fit.h"
-#include "fit/messages/messages.h"
 #include "report/parallel/parallel.h"
 
 /* ---- time of one rank ------------------------------------------------------------------------ */
@@ -31,12 +30,12 @@ static void add_row(const struct pm_parallel_request *request, const struct pm_a
         to->low = seconds.low;
         to->high = seconds.high;
         reports[m].without_memory |= pm_profile_is_without_memory(answer->profile);
-        for (size_t i = 0; i < answer->waiting.n_loops; i++)
+        for (size_t i = 0; i < answer->spin.n_loops; i++)
             *PM_PUSH(&reports[m], loops) =
-                (struct pm_rank_waiting_loop){.place = {structure, answer->waiting.loops[i].scope},
-                                              .group = to->group,
-                                              .role = to->role,
-                                              .rounds = answer->waiting.loops[i].rounds};
+                (struct pm_rank_spin_loop){.place = {structure, answer->spin.loops[i].scope},
+                                           .group = to->group,
+                                           .role = to->role,
+                                           .rounds = answer->spin.loops[i].rounds};
     }
     free(row->role);
     free(row->ranks);

@@ -121,7 +121,7 @@ static bool add_size(struct plotting *p, const struct pm_followed_size *size,
            add_point(p, size->value, measured, err);
 }
 
-/* The size of a picture that is of one: that of -P, else the largest that was measured. */
+/* The size of a picture of a single size: that of -P, else the largest measured one. */
 static const struct pm_followed_size *one_size(const struct plotting *p, struct pm_error *err) {
     const struct pm_followed_size *size = NULL;
     for (size_t i = 0; i < p->followed.n_sizes; i++) {
@@ -263,7 +263,7 @@ static const struct pm_option options[] = {
     PM_OPTIONS_ONE_MACHINE(AT(on)),
     PM_OPTION_TIME(AT(predict)),
     PM_HEADING("output"),
-    PM_OPTION_OUTPUT("FILE.svg", AT(output), "writes there, not to standard output"),
+    PM_OPTION_OUTPUT("FILE.svg", AT(output), "writes to FILE.svg, not to standard output"),
     {0},
 };
 

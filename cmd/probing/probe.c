@@ -89,18 +89,57 @@ static int probe_network(const struct pm_probe_network_request *request, struct 
     return ok ? PM_EXIT_OK : pm_complain(&err);
 }
 
+/* ---- cores ----------------------------------------------------------------------------------- */
+
+/* The described core that the processor says it has, and those that it might have instead. */
+struct cores {
+    struct pm_machine *core; /* NULL: none */
+    PM_ARRAY(struct pm_machine *, others);
+};
+
+static void free_cores(struct cores *cores) {
+    pm_machine_free(cores->core);
+    for (size_t i = 0; i < cores->n_others; i++)
+        pm_machine_free(cores->others[i]);
+    free(cores->others);
+}
+
+static bool find_cores(struct cores *cores, struct pm_error *err) {
+    char *name = pm_core_here(false, err), **names;
+    size_t n_names;
+    if (!name)
+        return err->text[0] == '\0'; /* it is not described */
+    cores->core = pm_find_machine(name, NULL, 0, NULL, err);
+    bool ok = cores->core && pm_machine_names(&names, &n_names, err);
+    for (size_t i = 0; ok && i < n_names; i++) {
+        struct pm_error ignored = {0};
+        struct pm_machine *other =
+            strcmp(names[i], name) == 0 ? NULL : pm_find_machine(names[i], NULL, 0, NULL, &ignored);
+        if (other && other->isa && strcmp(other->isa, "x86-64") == 0)
+            *PM_PUSH(cores, others) = other;
+        else
+            pm_machine_free(other);
+        free(names[i]);
+    }
+    if (ok)
+        free(names);
+    free(name);
+    return ok;
+}
+
 #define WAYS "they are ways to measure"
 
 struct request {
     struct output output;
     struct pm_probe_network_request of_network;
-    bool network;
+    bool network, infer;
 };
 
 #define AT(field) offsetof(struct request, field)
 static const struct pm_option options[] = {
     PM_FLAG("quick", 0, AT(of_network.quick), "fewer points, in half a minute"),
-    PM_OPTION_OUTPUT("FILE", AT(output.path), "writes there, not to standard output"),
+    PM_FLAG("infer", 0, AT(infer), "takes the core for one that no machine file describes"),
+    PM_OPTION_OUTPUT("FILE", AT(output.path), "writes to FILE, not to standard output"),
     PM_HEADING("of a network"),
     PM_FLAG("network", 0, AT(network), "what messages between two ranks of MPI take instead"),
     PM_TEXT("mpi", 0, "openmpi|mpich|simgrid", AT(of_network.library), "with which library",
@@ -109,8 +148,9 @@ static const struct pm_option options[] = {
             .needs = "network"),
     PM_TEXT("pattern", 0, "STORE", AT(of_network.store_path), "at the sizes that a run sends",
             .needs = "network", .excludes = "trace peak", .because = WAYS),
-    PM_TEXT("trace", 0, "FILE", AT(of_network.trace), "at those of a trace of `smpirun`",
-            .needs = "network", .excludes = "peak", .because = WAYS),
+    PM_TEXT("trace", 0, "FILE", AT(of_network.trace),
+            "with the message sizes of a trace of `smpirun`", .needs = "network",
+            .excludes = "peak", .because = WAYS),
     PM_FLAG("peak", 0, AT(of_network.peak), "latency and bandwidth for messages of all sizes",
             .needs = "network"),
     PM_READ("hosts", 0, "N", pm_read_count, AT(of_network.n_hosts), "a platform of N hosts",
@@ -136,12 +176,20 @@ static int run(const struct pm_command *self, int argc, char **argv) {
         return probe_network(of_network, output);
 
     struct pm_error err = {0};
+    struct cores cores = {0};
     char *forms_path = pm_share_path("machines/x86-64.probes", &err);
-    if (!forms_path || !open_output(output, &err)) {
+    if (!forms_path || (!request.infer && !find_cores(&cores, &err)) ||
+        !open_output(output, &err)) {
         free(forms_path);
+        free_cores(&cores);
         free(output->temporary);
         return pm_complain(&err);
     }
+    const struct pm_probe_request of_machine = {.forms_path = forms_path,
+                                                .core = cores.core,
+                                                .others =
+                                                    (const struct pm_machine *const *)cores.others,
+                                                .n_others = cores.n_others};
     struct sigaction action = {.sa_handler = note_interrupt}, before;
     sigaction(SIGINT, &action, &before);
     struct progress progress = {.began = pm_clock_now(), .is_terminal = isatty(STDERR_FILENO)};
@@ -150,7 +198,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
                                            .stop = is_interrupted,
                                            .context = &progress};
     struct pm_machine_probe probe;
-    bool measured = pm_probe(forms_path, &effort, &probe, &err);
+    bool measured = pm_probe(&of_machine, &effort, &probe, &err);
     sigaction(SIGINT, &before, NULL);
     if (progress.is_terminal && progress.said > 0)
         fputs("\r\033[K", stderr);
@@ -161,6 +209,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     bool ok = close_output(output, measured, &err) && measured;
     if (measured)
         pm_machine_probe_free(&probe);
+    free_cores(&cores);
     free(forms_path);
     return ok ? PM_EXIT_OK : pm_complain(&err);
 }

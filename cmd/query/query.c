@@ -168,6 +168,7 @@ static bool answer(struct query *query, struct pm_error *err) {
         report->kind = request->kind;
         report->structure = query->subject.program.structure;
         report->parts = &query->parts;
+        report->caches = &query->on;
         report->measured_up_to = query->subject.program.measured_up_to;
         report->with_cold = !request->without_cold;
         pm_query_sort_by_part(&report->answers, query->parts.n_parts);

@@ -50,7 +50,7 @@ static int decide(struct pm_query_request *request) {
     if (request->range_of && !solves)
         return pm_usage_error("query", "--range is for queries whose answer is a size: --hit-ratio "
                                        "with --cache or -m, and --fits");
-    if (request->has_level && request->level == PM_QUERY_WHOLE && request->n_scopes)
+    if (request->has_level && request->level == PM_QUERY_PROGRAM && request->n_scopes)
         return pm_usage_error("query", "--scope and --level program exclude each other");
     return 0;
 }
@@ -61,7 +61,7 @@ const struct pm_option pm_query_options[] = {
     PM_LIST("cache", 0, "SIZES", pm_add_query_caches, 0,
             "capacities: 32K,1.5M; 64blocks; 16K:4M; 32K/8/plru", .repeats = true),
     PM_LIST("hit-ratio", 0, "R[,R]...", pm_add_hit_ratio, 0,
-            "the smallest cache, or the largest size, for it", .repeats = true),
+            "the smallest cache, or the largest size, with this hit ratio", .repeats = true),
     PM_ACTION("fits", 0, read_fits, 0, "up to which sizes reuses hit",
               .excludes = "hit-ratio interpolate"),
     PM_ADDED("range", 0, "NAME=LOW:HIGH[:STEP]|NAME=VALUES", pm_set_query_range, 0,
@@ -79,7 +79,7 @@ const struct pm_option pm_query_options[] = {
     PM_HEADING("what is shown"),
     PM_READ("scope", 0, "NAME", read_scope, 0, "only this routine or loop", .repeats = true),
     PM_READ("level", 0, "program|routine|loop|group", read_level, 0, "what a row stands for"),
-    PM_OPTION_MIN_PERCENT(AT(options), "parts with less of accesses and misses (0.5)"),
+    PM_OPTION_MIN_PERCENT(AT(options), "leaves out parts with less of accesses and misses (0.5)"),
     PM_OPTION_TOP(AT(options), "at most N parts"),
     PM_OPTIONS_TABLES(AT(options)),
     {0},

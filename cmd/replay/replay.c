@@ -204,7 +204,7 @@ static const struct pm_option options[] = {
      .excludes = "ratio"},
     PM_READ("ratio", 0, "R", read_ratio, AT(ratio), "computation R times as fast"),
     PM_OPTIONS_DRAWN(AT(show), AT(svg)),
-    PM_TEXT("write", 0, "FOLDER", AT(write), "leaves the traces there"),
+    PM_TEXT("write", 0, "FOLDER", AT(write), "keeps the traces in FOLDER"),
     {0},
 };
 

@@ -10,7 +10,7 @@
 #include "sched/signature/signature.h"
 
 /* Notes that a hundredth of the computation hangs by. */
-#define WEIGHTY 0.01
+#define SIGNIFICANT 0.01
 
 struct sources {
     struct pm_replaying *replaying;
@@ -155,8 +155,8 @@ static bool computation_of_largest(const struct sources *s, struct pm_computatio
     return answer != NULL;
 }
 
-/* How long intervals take is as if an instruction of each scope took what it takes in the largest
-   run; what all of them take together is what is predicted for the size. */
+/* Times of intervals are in proportion to what the instructions of their scopes take in the largest
+   run; their sum is the time predicted for the size. */
 static bool use_models(struct sources *s, struct pm_error *err) {
     const struct pm_program *program = &s->subject->program;
     const struct pm_profile *profile = s->answer->profile;
@@ -197,7 +197,7 @@ static void add_notes(struct pm_replaying *r, const struct sources *s) {
         add_note(r,
                  pm_strdup("No intervals were measured: what a rank computes is shared out evenly "
                            "between its events."));
-    else if (s->came.evenly > WEIGHTY * whole)
+    else if (s->came.evenly > SIGNIFICANT * whole)
         add_note(r, pm_sprintf("%.0f%% of the computation is in no interval and shared out evenly "
                                "between events.",
                                100 * s->came.evenly / whole));

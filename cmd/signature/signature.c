@@ -61,7 +61,8 @@ static bool show(const struct request *request, struct pm_error *err) {
 #define AT(field) offsetof(struct request, field)
 static const struct pm_option options[] = {
     PM_HEADING("the program"),
-    PM_TEXT("profile", 0, "STORE", AT(parts.store_path), "places the parts of this program"),
+    PM_TEXT("profile", 0, "STORE", AT(parts.store_path),
+            "places the parts of the program of STORE"),
     PM_OPTION_SIZE(AT(parts.at)),
     PM_FLAG("by-loops", 0, AT(parts.by_models), "loops, also with a profile of basic blocks"),
     PM_HEADING("what is shown"),

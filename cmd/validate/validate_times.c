@@ -2,6 +2,7 @@
 #include "cmd/validate/times.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,7 @@ static bool take_measured(struct pm_timed_sizes *timed, const char *path, const 
     times->outside_seconds = number_of(measured, "outside_seconds");
     times->over_plain = times->plain_seconds > 0 ? times->cpu_seconds / times->plain_seconds : 1;
     times->repetitions = 1;
+    times->core_share = NAN;
     if (!read_timers(json_object_get(measured, "timers"), structure, times)) {
         pm_times_free(times);
         return pm_fail(err, "%s has times of another program: none of its keys is in the store",

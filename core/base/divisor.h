@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Of A and B; of one and 0 that one. */
+/* The greatest common divisor of A and B; if one is 0, the other. */
 static inline uint64_t pm_greatest_divisor(uint64_t a, uint64_t b) {
     while (b) {
         uint64_t rest = a % b;

@@ -41,7 +41,7 @@ struct pm_profiled_block {
     double strides[PM_N_STRIDE_BINS]; /* of the references; they add up to these */
     double flops;        /* floating-point operations times their elements, without those that are
                             known to be masked off */
-    double masked_flops; /* of these, under masks that are not known: so many at most */
+    double masked_flops; /* the part of `flops` under unknown masks, an upper bound */
     double *misses; /* [n_levels of the profile]: references that neither this level nor one before
                        it held, so that 1 − misses / references is its cumulative hit rate; owned */
 };

@@ -19,7 +19,7 @@ struct pm_nest_bound {
     double instructions;  /* executed in it, by the counters; NAN: unknown */
     double executions, sampled; /* times that it was entered; with its copy before it */
     double seconds;             /* of all executions, as they were timed beside the copies */
-    double sampled_seconds;     /* of those that were sampled … */
+    double sampled_seconds;     /* of the sampled executions … */
     double bound_seconds;       /* … and of their copies */
     double cut;    /* copies that ended with the nest's trip count, not by themselves */
     double faults; /* copies that faulted */
@@ -36,13 +36,13 @@ struct pm_bounds {
     double recording_over_plain;           /* CPU time of the run that recorded, over that */
     double total_over_plain;               /* … of all runs that bounds need together */
     double timed_seconds;                  /* in loops and what they call, by the timers */
-    double bounded_seconds;                /* of it, in nests with a bound */
+    double bounded_seconds;                /* the part in nests with a bound */
     double instructions;                   /* of the program, by the counters */
     double cycle_seconds;                  /* of the probe's clock, before the runs; 0: unknown */
     char *machine;                         /* processor, as it names itself; owned */
 };
 
-/* Which loops are to be bounded: those of which CHOOSES says so; NULL: not chosen so. */
+/* Decides which loops are to be bounded; NULL: they are chosen by time. */
 struct pm_nest_choice {
     bool (*chooses)(const void *context, const struct pm_structure *structure, uint32_t loop);
     const void *context;

@@ -84,7 +84,7 @@ struct pm_build_differences {
     PM_ARRAY(struct pm_build_difference, rows);
     double accesses; /* of the run, in all */
     PM_ARRAY(struct pm_group_join, joins);
-    PM_ARRAY(struct pm_whole, wholes); /* of the run, before anything was dropped */
+    PM_ARRAY(struct pm_program_total, totals); /* of the run, before anything was dropped */
     struct pm_build_work work;
     double lost; /* accesses that are in no group of the store's structure; not read back */
 };

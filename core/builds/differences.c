@@ -23,7 +23,7 @@ void pm_build_differences_free(struct pm_build_differences *differences) {
         free(differences->rows[i].place);
     free(differences->rows);
     free(differences->joins);
-    free(differences->wholes);
+    free(differences->totals);
     pm_build_work_free(&differences->work);
     *differences = (struct pm_build_differences){0};
 }

@@ -30,7 +30,8 @@ uint32_t pm_call_paths_add(struct pm_call_paths *paths, uint32_t parent, uint32_
                            uint64_t return_address);
 /* NAME is what PATH's last call calls, unless that is known already. */
 void pm_call_paths_set_callee(struct pm_call_paths *paths, uint32_t path, const char *name);
-/* The path of TO that is PATH of FROM, and what it calls; it is added with all around it. */
+/* The path in TO that equals PATH of FROM, its last call included; it is added, with the paths
+   around it, if it is new. */
 uint32_t pm_call_paths_copy(struct pm_call_paths *to, const struct pm_call_paths *from,
                             uint32_t path);
 void pm_call_paths_free(struct pm_call_paths *paths); /* what it owns; leaves none */

@@ -32,8 +32,8 @@ struct pm_call_time {
     uint64_t n;             /* events */
     double seconds;         /* in these calls */
     double least_seconds;   /* in the shortest */
-    double waiting_seconds; /* of SECONDS, as far as that is known */
-    double unknown_seconds; /* of SECONDS, of which it is not known how much was waiting */
+    double waiting_seconds; /* the part of `seconds` that is known to be waiting */
+    double unknown_seconds; /* the part of `seconds` that may have been waiting or not */
 };
 
 struct pm_rank_span {
@@ -77,7 +77,7 @@ bool pm_call_times_are_valid(const struct pm_call_times *times, struct pm_error 
 
 /* What a call of LENGTH waits, in its unit; NAN: not known. */
 double pm_waiting(double length, double late);
-/* The same of one that sends to a receive that begins so late. */
+/* The same for a send, whose receive begins LATE after it. */
 double pm_waiting_of_send(double length, double late);
 /* The larger of both; NAN if one is not known. */
 double pm_longer_waiting(double a, double b);

@@ -49,8 +49,8 @@ struct pm_event_count {
     uint64_t n; /* 0: only in the trace, whose place could not wait for what the event was */
 };
 
-/* Numbers of requests of one process, as small as can be: that of a request that is complete is
-   given to the next one.  Persistent ones keep theirs. */
+/* Numbers of requests of one process, kept small: a completed request's number is given to the next
+   request.  Persistent requests keep theirs. */
 struct pm_request_list {
     PM_ARRAY(uint32_t, numbers); /* in the order of the call; owned */
 };
@@ -67,8 +67,9 @@ struct pm_trace {
     uint32_t process, thread;
     uint64_t n_events; /* that the sequences stand for */
     uint64_t n_lost;   /* that came after them, when there was no more room; they are counted */
-    PM_ARRAY(struct pm_trace_node, nodes); /* of all sequences, one after the other; owned */
-    PM_ARRAY(uint32_t, sequences);         /* where in NODES each of them begins; owned */
+    PM_ARRAY(struct pm_trace_node,
+             nodes); /* the nodes of each sequence follow those of the one before; owned */
+    PM_ARRAY(uint32_t, sequences); /* where in NODES each of them begins; owned */
 };
 
 /* A socket of a process: its own address and its peer's as text, "127.0.0.1:4000 to 127.0.0.1:80";
@@ -81,7 +82,7 @@ struct pm_socket {
 /* What a thread moved on a socket while control was inside a routine that `run --sockets` named. */
 struct pm_socket_traffic {
     uint32_t process, thread;
-    uint32_t path;   /* of the call of that routine */
+    uint32_t path;   /* call path of that routine */
     uint32_t socket; /* index in pm_communication.sockets */
     uint64_t sends,
         receives; /* calls of the C library, or messages in one call, that moved bytes */
@@ -105,7 +106,7 @@ void pm_communication_free(struct pm_communication *communication); /* NULL is a
 /* The one with NUMBER; NULL: there is none. */
 const struct pm_communicator *pm_communicator(const struct pm_communication *communication,
                                               uint32_t number);
-/* Index of the list of these NUMBERS, which is added if it is not there. */
+/* Index of the request list with these NUMBERS; a new list is added. */
 uint32_t pm_request_list(struct pm_communication *communication, const uint32_t *numbers, size_t n);
 
 /* "MPI_Send"; NULL: there is no such operation. */
@@ -116,9 +117,9 @@ enum pm_operation_way pm_operation_way(uint16_t operation);
 /* MPI_Irecv, MPI_Iprobe, and starts of persistent requests: they begin something, or look. */
 bool pm_operation_is_nonblocking(uint16_t operation);
 
-/* Whether one rank sends something to one other in such an event, and which; false: it is of
-   another way, has no known partner, or this is MPI_PROC_NULL.  The same for what it receives.
-   One-sided operations send what they write and receive what they read. */
+/* Whether an event of this kind sends to (receives from) one other rank, and which; false: it does
+   not, the partner is unknown, or it is MPI_PROC_NULL.  One-sided operations send what they write
+   and receive what they read. */
 bool pm_event_sends(const struct pm_event_kind *kind, int32_t *to);
 bool pm_event_receives(const struct pm_event_kind *kind, int32_t *from);
 
@@ -145,7 +146,7 @@ struct pm_trace_walk pm_trace_walk(const struct pm_trace *trace);
 /* The next event, an index in pm_communication.counts; false at the end, where the walk frees what
    it owns. */
 bool pm_trace_next(struct pm_trace_walk *walk, uint32_t *event);
-void pm_trace_walk_free(struct pm_trace_walk *walk); /* of one that is left before its end */
+void pm_trace_walk_free(struct pm_trace_walk *walk); /* before the end */
 
 /* Does TRACE hold together, with events below N_COUNTS? */
 bool pm_trace_is_valid(const struct pm_trace *trace, size_t n_counts);

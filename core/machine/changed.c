@@ -61,7 +61,7 @@ struct scaling {
     bool found;
 };
 
-static void scale_templates(struct pm_cost *row, double factor) {
+static void scale_tables(struct pm_cost *row, double factor) {
     for (size_t a = 0; a < row->n_alternatives; a++)
         for (size_t r = 0; r < row->alternatives[a].n_reservations; r++)
             row->alternatives[a].reservations[r].busy_cycles *= factor;
@@ -75,11 +75,13 @@ static void scale_field(const struct pm_machine_section *section,
     bool is_busy = is_row && (field->type == PM_FIELD_LIST || strcmp(field->name, "repeat") == 0 ||
                               strcmp(field->name, "operations") == 0);
     if (is_busy)
-        scale_templates(content, scaling->factor);
+        scale_tables(content, scaling->factor);
     else if (isnan(value.number))
         return;
     else
         pm_value_store(field, &value, NULL, content);
+    if (section == &pm_sections[PM_SECTION_CACHE])
+        pm_renew_serves(content);
     scaling->found = true;
 }
 

@@ -121,6 +121,7 @@ static bool check_levels(struct pm_machine *machine) {
     for (size_t i = 0; i < machine->n_all_levels; i++) {
         struct pm_level *level = &machine->levels[i];
         bool is_cache = level->kind == PM_LEVEL_CACHE;
+        pm_renew_serves(level);
         if (is_cache ? check_cache(level, before) : check_tlb(level))
             return false;
         if (is_cache)
@@ -161,9 +162,9 @@ uint64_t pm_units_used(const struct pm_machine *machine) {
     uint64_t used = 0;
     for (size_t i = 0; i < machine->n_costs; i++)
         for (size_t a = 0; a < machine->costs[i].n_alternatives; a++) {
-            const struct pm_alternative *alternative = &machine->costs[i].alternatives[a];
-            for (size_t r = 0; r < alternative->n_reservations; r++)
-                used |= alternative->reservations[r].units;
+            const struct pm_reservation_table *table = &machine->costs[i].alternatives[a];
+            for (size_t r = 0; r < table->n_reservations; r++)
+                used |= table->reservations[r].units;
         }
     return used;
 }
@@ -225,11 +226,11 @@ static void sort_costs(struct pm_machine *machine) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void count_marked(void *context, const struct pm_machine_section *section, const char *name,
-                         void *content) {
+static void count_unverified(void *context, const struct pm_machine_section *section,
+                             const char *name, void *content) {
     (void)name;
     size_t *n = context;
-    *n += (size_t)__builtin_popcountll(pm_trust_of(section, content)->marked);
+    *n += (size_t)__builtin_popcountll(pm_trust_of(section, content)->unverified);
 }
 
 static void derive_bandwidth(struct pm_machine *machine) {
@@ -251,7 +252,7 @@ bool pm_machine_check(void) {
         return false;
     if (!machine->sources)
         machine->sources = pm_strdup("");
-    pm_visit_sections(machine, count_marked, &machine->n_not_verified);
+    pm_visit_sections(machine, count_unverified, &machine->n_unverified);
     derive_bandwidth(machine);
     sort_levels(machine);
     sort_costs(machine);

@@ -55,49 +55,49 @@ const struct pm_cost *pm_machine_mnemonic_cost(const struct pm_machine *machine,
 
 /* ---- throughput ------------------------------------------------------------------------------ */
 
-double pm_busy_within(const struct pm_alternative *alternative, uint64_t units) {
+double pm_busy_within(const struct pm_reservation_table *table, uint64_t units) {
     double cycles = 0;
-    for (size_t r = 0; r < alternative->n_reservations; r++) {
-        const struct pm_reservation *reservation = &alternative->reservations[r];
+    for (size_t r = 0; r < table->n_reservations; r++) {
+        const struct pm_reservation *reservation = &table->reservations[r];
         if (!(reservation->units & ~units))
             cycles += reservation->count * reservation->busy_cycles;
     }
     return cycles;
 }
 
-static uint64_t units_of(const struct pm_alternative *alternative) {
+static uint64_t units_of(const struct pm_reservation_table *table) {
     uint64_t units = 0;
-    for (size_t r = 0; r < alternative->n_reservations; r++)
-        units |= alternative->reservations[r].units;
+    for (size_t r = 0; r < table->n_reservations; r++)
+        units |= table->reservations[r].units;
     return units;
 }
 
 /* The union of the reservations whose bits are set in CHOICE. */
-static uint64_t chosen_units(const struct pm_alternative *alternative, unsigned choice) {
+static uint64_t chosen_units(const struct pm_reservation_table *table, unsigned choice) {
     uint64_t units = 0;
-    for (size_t r = 0; r < alternative->n_reservations; r++)
+    for (size_t r = 0; r < table->n_reservations; r++)
         if (choice >> r & 1)
-            units |= alternative->reservations[r].units;
+            units |= table->reservations[r].units;
     return units;
 }
 
 /* Cycles an operation that is always executed in one way: Hall's condition over unions of its
    reservations. */
-static double cycles_of(const struct pm_alternative *alternative) {
+static double cycles_of(const struct pm_reservation_table *table) {
     double cycles = 0;
-    for (unsigned choice = 1; choice < 1u << alternative->n_reservations; choice++) {
-        uint64_t units = chosen_units(alternative, choice);
-        cycles = fmax(cycles, pm_busy_within(alternative, units) / __builtin_popcountll(units));
+    for (unsigned choice = 1; choice < 1u << table->n_reservations; choice++) {
+        uint64_t units = chosen_units(table, choice);
+        cycles = fmax(cycles, pm_busy_within(table, units) / __builtin_popcountll(units));
     }
     return cycles;
 }
 
-/* A lower bound, whatever the alternatives share: within each union of units of one alternative,
+/* A lower bound, whatever the alternatives share: within each union of units of one table,
    the least that any of them needs. */
 static double shared_cycles(const struct pm_cost *row) {
     double cycles = 0;
     for (size_t a = 0; a < row->n_alternatives; a++) {
-        const struct pm_alternative *from = &row->alternatives[a];
+        const struct pm_reservation_table *from = &row->alternatives[a];
         for (unsigned choice = 1; choice < 1u << from->n_reservations; choice++) {
             uint64_t units = chosen_units(from, choice);
             double least = INFINITY;

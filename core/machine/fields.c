@@ -118,6 +118,7 @@ static const struct pm_machine_field cache[] = {
     FIGURE(pm_level, copy_bandwidth, "copy_bandwidth", REAL, "bytes/cycle", 1e-3, 1e5),
     FIGURE(pm_level, misses_in_flight, "misses_in_flight", WHOLE, "", 1, 1e5),
     FIGURE(pm_level, shared_by, "shared_by", WHOLE, "cores", 1, 1e5),
+    LIST("serves"),
     CHOICE(pm_level, replacement, "replacement", replacements),
     BOOL(pm_level, unified, "unified"),
     CHOICE(pm_level, indexed, "indexed", indexings),

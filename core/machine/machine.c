@@ -52,7 +52,14 @@ void pm_machine_free(struct pm_machine *machine) {
 }
 
 double pm_level_capacity_blocks(const struct pm_level *level) {
+    if (level->serves.n_points)
+        return floor(pm_response_half_bytes(&level->serves) / (double)level->block_bytes);
     return (double)(level->size_bytes / level->block_bytes);
+}
+
+double pm_level_distance_misses(const struct pm_level *level,
+                                const struct pm_histogram *histogram) {
+    return pm_distance_misses(histogram, pm_level_capacity_blocks(level), &level->serves);
 }
 
 uint64_t pm_level_sets(const struct pm_level *level) {
@@ -64,7 +71,8 @@ uint64_t pm_level_sets(const struct pm_level *level) {
 bool pm_level_needs_short_distances(const struct pm_level *level) {
     const double merged = 16; /* distances below it are one bin of larger blocks */
     double blocks = pm_level_capacity_blocks(level);
-    return (level->associativity ? level->associativity : blocks) < merged || blocks < merged;
+    bool has_sets = level->associativity && !level->serves.n_points;
+    return (has_sets ? level->associativity : blocks) < merged || blocks < merged;
 }
 
 /* Where the machine file does not say it; probes of Zen 4, Zen 5 and a Redwood Cove found 0.85 to

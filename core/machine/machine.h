@@ -9,11 +9,12 @@
 
 #include "core/structure/structure.h"
 #include "core/base/base.h"
+#include "core/shared_level/shared_level.h"
 
 enum {
     PM_MACHINE_MAX_UNITS = 64,
     PM_MACHINE_MAX_DOMAINS = 16,
-    PM_MOST_RESERVATIONS = 8, /* of one alternative of a cost */
+    PM_MOST_RESERVATIONS = 8, /* of one table */
     PM_MOST_FOREIGN = 4,
 };
 
@@ -56,9 +57,9 @@ enum pm_write_policy { PM_WRITE_POLICIES(PM_LEVEL_ENUM) };
 /* What a section of a machine file says of its own figures.  Bit i stands for field i of the
    section's table (fields.c). */
 struct pm_trust {
-    uint64_t given;  /* in the file, not a default */
-    uint64_t marked; /* not verified */
-    char *source;    /* "[2] section 4"; NULL: the file says none */
+    uint64_t given;      /* in the file, not a default */
+    uint64_t unverified; /* named by `not_verified` */
+    char *source;        /* "[2] section 4"; NULL: the file says none */
     const char *path;
     int line; /* where the section ends in PATH; 0: from --set */
 };
@@ -92,7 +93,9 @@ struct pm_level {
     double read_bandwidth; /* bytes a cycle from this level towards the core; 0 unknown */
     double write_bandwidth, copy_bandwidth; /* a copy moves each byte twice */
     uint32_t shared_by;                     /* cores; 1 private */
-    uint32_t misses_in_flight;              /* of this level, outstanding at a time; 0 unknown */
+    struct pm_response serves;  /* of a cache that neighbours use, too; no points: it is a step */
+    uint64_t serves_size_bytes; /* that the level had when its response was given */
+    uint32_t misses_in_flight;  /* of this level, outstanding at a time; 0 unknown */
     double miss_penalty_cycles;
     double exposed; /* share of the penalty that the core cannot hide, 0…1 */
     struct pm_trust trust;
@@ -139,9 +142,9 @@ struct pm_reservation {
     double busy_cycles, start_cycle;
 };
 
-/* One way to execute an operation: all of its reservations (reservation tables with alternatives,
-   Marin & Mellor-Crummey 2004, section 2.4). */
-struct pm_alternative {
+/* A reservation table: one way to execute an operation, which takes all of its reservations (Marin
+   & Mellor-Crummey 2004, section 2.4). */
+struct pm_reservation_table {
     size_t n_reservations;
     struct pm_reservation reservations[PM_MOST_RESERVATIONS];
 };
@@ -159,9 +162,9 @@ struct pm_cost {
     uint32_t operations;   /* how many such operations it is: a gather of four elements, 4 loads */
     double slots;          /* issue slots of one; 0: one */
     size_t n_alternatives; /* 0: no unit (free, renamed) */
-    struct pm_alternative *alternatives;
-    bool has_templates; /* written as `uses`, not as `units` */
-    char *domain;       /* NULL: none */
+    struct pm_reservation_table *alternatives; /* the operation is executed by any one of these */
+    bool has_tables;                           /* written as `uses`, not as `units` */
+    char *domain;                              /* NULL: none */
     struct pm_trust trust;
 };
 
@@ -300,7 +303,7 @@ struct pm_machine {
     PM_ARRAY(struct pm_curve, curves);
     PM_ARRAY(struct pm_figure_interval, intervals);
     PM_ARRAY(char *, paths); /* of the files read: this one, and those that it includes */
-    size_t n_not_verified;   /* figures marked so in the file */
+    size_t n_unverified;     /* of its figures */
 };
 
 /* What a prediction for MACHINE cannot have since the file says nothing of it, as a sentence that
@@ -342,15 +345,19 @@ void pm_mistake_locate(const char *text, const char *sentence, struct pm_mistake
 /* Writes MACHINE as a machine file, from which pm_machine_read makes the same machine. */
 void pm_machine_write(FILE *to, const struct pm_machine *machine);
 
+/* RESPONSE as `serves` has it in a machine file, "{\"1MiB: 1 (1 to 1)\", …}"; owned by the caller.
+ */
+char *pm_response_text(const struct pm_response *response);
+
 /* ---- its figures as a list ------------------------------------------------------------------- */
 
 /* A figure or word of a machine, by the name that --set takes. */
 struct pm_figure {
-    char *name;         /* "clock_mhz", "L2.size", "fp_add/256/8.latency", "vpmullq.latency" */
-    char *value;        /* as in a machine file: "1280KiB" */
-    double number;      /* NAN: a word */
-    const char *unit;   /* "cycles"; "" none */
-    bool marked;        /* not verified */
+    char *name;       /* "clock_mhz", "L2.size", "fp_add/256/8.latency", "vpmullq.latency" */
+    char *value;      /* as in a machine file: "1280KiB" */
+    double number;    /* NAN: a word */
+    const char *unit; /* "cycles"; "" none */
+    bool unverified;
     const char *source; /* NULL: the file says none */
 };
 
@@ -372,8 +379,8 @@ void pm_figures_free(struct pm_figures *figures);
 struct pm_machine *pm_machine_copy(const struct pm_machine *machine);
 void pm_machine_copy_free(struct pm_machine *copy);
 
-/* MACHINE with the figure NAME times FACTOR; of a row's units and templates the busy cycles.  It
-   has no prefetchers and curves.  NULL: NAME is none that can be scaled. */
+/* MACHINE with the figure NAME times FACTOR; of a row's units and reservation tables the busy
+   cycles.  It has no prefetchers and curves.  NULL: NAME is none that can be scaled. */
 struct pm_machine *pm_machine_scaled(const struct pm_machine *machine, const char *name,
                                      double factor);
 
@@ -400,27 +407,34 @@ const struct pm_cost *pm_machine_mnemonic_cost(const struct pm_machine *machine,
                                                const char *mnemonic, uint32_t width_bits,
                                                uint32_t element_bytes);
 /* Busy cycles of what ALTERNATIVE reserves of UNITS (a bit set) and no others. */
-double pm_busy_within(const struct pm_alternative *alternative, uint64_t units);
+double pm_busy_within(const struct pm_reservation_table *table, uint64_t units);
 /* The reciprocal throughput of many operations of ROW by its units alone: cycles an operation.
    Exact where its alternatives share no unit, else a lower bound. */
 double pm_cost_throughput(const struct pm_cost *row);
 /* "fp_add/256/8", "vpmullq": by which figures of the row are named; owned by the caller. */
 char *pm_cost_name(const struct pm_cost *row);
-/* The name of the I-th of its figures that are marked as not verified, NULL behind the last. */
-const char *pm_cost_marked(const struct pm_cost *row, size_t i);
+/* The name of the I-th of its unverified figures, NULL behind the last. */
+const char *pm_cost_unverified(const struct pm_cost *row, size_t i);
 /* Issue slots of one operation. */
 double pm_cost_slots(const struct pm_cost *row);
 /* The latency of a dependence from FROM to TO: that of FROM, unless a bypass says otherwise. */
 double pm_bypass_latency(const struct pm_machine *machine, const struct pm_cost *from,
                          const struct pm_cost *to);
-/* "p0|p1", "p0 + 2*p5:4@1": an alternative as `uses` takes it; owned by the caller. */
-char *pm_alternative_text(const struct pm_machine *machine,
-                          const struct pm_alternative *alternative);
+/* "p0|p1", "p0 + 2*p5:4@1": a reservation table as `uses` takes it; owned by the caller. */
+char *pm_reservation_table_text(const struct pm_machine *machine,
+                                const struct pm_reservation_table *table);
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-/* How many blocks a level holds: a cache its lines, a TLB its entries. */
+/* How many blocks a level holds: a cache its lines, a TLB its entries.  Of one with a response as
+   many as lie between reuses of which it serves half: what a step would stand at. */
 double pm_level_capacity_blocks(const struct pm_level *level);
+/* Misses of HISTOGRAM, in blocks of LEVEL's, through its response, or if it was fully associative.
+   (Those in its sets are fit/sets/'s.) */
+double pm_level_distance_misses(const struct pm_level *level, const struct pm_histogram *histogram);
+/* "L3, of 32 MiB, is shared: it serves half of the reuses at 6 MiB."; owned by the caller.  NULL:
+   it has no response. */
+char *pm_level_serves_text(const struct pm_level *level);
 /* How many sets these are in, 1 where the level is fully associative.  Need not be a power of two:
    the slices of a cache are as many as the cores. */
 uint64_t pm_level_sets(const struct pm_level *level);

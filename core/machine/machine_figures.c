@@ -14,10 +14,10 @@ char *pm_cost_name(const struct pm_cost *row) {
     return name;
 }
 
-const char *pm_cost_marked(const struct pm_cost *row, size_t i) {
+const char *pm_cost_unverified(const struct pm_cost *row, size_t i) {
     const struct pm_machine_section *section = &pm_sections[PM_SECTION_COST];
     for (size_t field = 0; field < section->n_fields; field++)
-        if (row->trust.marked >> field & 1 && i-- == 0)
+        if (row->trust.unverified >> field & 1 && i-- == 0)
             return section->fields[field].name;
     return NULL;
 }
@@ -90,10 +90,10 @@ static char *units_text(const struct pm_machine *machine, const struct pm_cost *
     return text;
 }
 
-static char *templates_text(const struct pm_machine *machine, const struct pm_cost *row) {
+static char *tables_text(const struct pm_machine *machine, const struct pm_cost *row) {
     char *text = pm_strdup("{");
     for (size_t i = 0; i < row->n_alternatives; i++) {
-        char *one = pm_alternative_text(machine, &row->alternatives[i]);
+        char *one = pm_reservation_table_text(machine, &row->alternatives[i]);
         pm_append(&text, "%s\"%s\"", i ? ", " : "", one);
         free(one);
     }
@@ -132,9 +132,11 @@ char *pm_list_text(const struct pm_machine *machine, const struct pm_machine_sec
                                                       : classes_text(machine->fuses_branch);
     if (section == &pm_sections[PM_SECTION_COST])
         return strcmp(field->name, "units") == 0 ? units_text(machine, content)
-                                                 : templates_text(machine, content);
+                                                 : tables_text(machine, content);
     if (section == &pm_sections[PM_SECTION_FOREIGN])
         return adds_text(content);
+    if (section == &pm_sections[PM_SECTION_CACHE])
+        return pm_response_text(&((const struct pm_level *)content)->serves);
     return points_text(content, field->name);
 }
 
@@ -171,7 +173,7 @@ static void list_section(void *context, const struct pm_machine_section *section
                          : pm_value_text(field, content),
             .number = pm_value_of(field, content),
             .unit = field->unit,
-            .marked = trust->marked >> i & 1,
+            .unverified = trust->unverified >> i & 1,
             .source = trust->source};
         add_interval(listing->machine, figure);
     }

@@ -273,10 +273,10 @@ static void mark_all(void *context, const struct pm_machine_section *section, co
     (void)name;
     for (size_t i = 0; i < section->n_fields; i++)
         if (pm_field_is_figure(&section->fields[i]))
-            trust->marked |= trust->given & (UINT64_C(1) << i);
+            trust->unverified |= trust->given & (UINT64_C(1) << i);
 }
 
-/* Reads what NAME stands for; then the sources in it, and the list of them, are named by NAME. */
+/* Reads the file that NAME stands for; its sources are then cited by NAME. */
 static bool read_included(const char *name, int line, bool is_neighbour) {
     struct pm_machine_reader *reader = pm_machine_reading;
     struct pm_machine *machine = reader->machine;

@@ -23,22 +23,24 @@ static int take_units(cfg_t *section, int line, struct pm_cost *row) {
         return 0;
     row->alternatives = pm_alloc(1, sizeof *row->alternatives);
     row->n_alternatives = 1;
-    row->alternatives[0] = (struct pm_alternative){.n_reservations = 1, .reservations = {any}};
+    row->alternatives[0] =
+        (struct pm_reservation_table){.n_reservations = 1, .reservations = {any}};
     return 0;
 }
 
-static int take_templates(cfg_t *section, int line, struct pm_cost *row) {
+static int take_tables(cfg_t *section, int line, struct pm_cost *row) {
     unsigned n = cfg_size(section, "uses");
     if (cfg_size(section, "repeat"))
         return pm_machine_refuse(
             line, "`repeat` goes with `units`; in `uses` cycles stand behind a colon: \"p0:4\"");
-    row->has_templates = true;
+    row->has_tables = true;
     row->alternatives = pm_alloc(n, sizeof *row->alternatives);
     row->n_alternatives = n;
     for (unsigned i = 0; i < n; i++) {
         struct pm_error why = {0};
-        if (!pm_template_parse(pm_machine_reading->machine, cfg_getnstr(section, "uses", i),
-                               &row->alternatives[i], &why))
+        if (!pm_reservation_table_parse(pm_machine_reading->machine,
+                                        cfg_getnstr(section, "uses", i), &row->alternatives[i],
+                                        &why))
             return pm_machine_refuse(line, "%s", why.text);
     }
     return 0;
@@ -69,7 +71,7 @@ static bool is_same_row(const struct pm_cost *a, const struct pm_cost *b) {
     return same_name && a->width_bits == b->width_bits && a->element_bytes == b->element_bytes;
 }
 
-/* A copy of ROW for what it is OF; replaces that of an included file. */
+/* Adds a copy of ROW for the class or mnemonic OF; it replaces the row of an included file. */
 static int add_row(int line, const struct pm_cost *row, const char *of) {
     struct pm_machine *machine = pm_machine_reading->machine;
     struct pm_cost mine = *row;
@@ -135,7 +137,7 @@ static int fill_row(cfg_t *section, int line, struct pm_cost *row) {
     if (n_kinds != 1)
         return pm_machine_refuse(line, "the `cost` section needs either `units = {…}`, "
                                        "`uses = {…}` or `free = true`");
-    if (cfg_size(section, "uses") ? take_templates(section, line, row)
+    if (cfg_size(section, "uses") ? take_tables(section, line, row)
                                   : take_units(section, line, row))
         return -1;
     return row->domain ? take_domain(line, row->domain) : 0;

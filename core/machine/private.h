@@ -65,7 +65,7 @@ const struct pm_machine_section *pm_section_named(const char *name);
 /* The number of field NAME of SECTION; −1. */
 int pm_field_named(const struct pm_machine_section *section, const char *name);
 struct pm_trust *pm_trust_of(const struct pm_machine_section *section, void *content);
-/* Is it a figure or a word, which can be marked? */
+/* Is it a figure or a word, which can be unverified? */
 bool pm_field_is_figure(const struct pm_machine_field *field);
 
 /* ---- machine_values.c ------------------------------------------------------------------------ */
@@ -87,11 +87,12 @@ double pm_value_of(const struct pm_machine_field *field,
 /* As the file has it; owned by the caller. */
 char *pm_value_text(const struct pm_machine_field *field, const void *content);
 
-/* ---- templates.c ----------------------------------------------------------------------------- */
+/* ---- reservation_tables.c
+   ----------------------------------------------------------------------------- */
 
 /* Reads "p0 + 2*p5|p1:4@1". */
-bool pm_template_parse(const struct pm_machine *machine, const char *text,
-                       struct pm_alternative *alternative, struct pm_error *err);
+bool pm_reservation_table_parse(const struct pm_machine *machine, const char *text,
+                                struct pm_reservation_table *table, struct pm_error *err);
 /* The number of a unit; −1. */
 int pm_unit_named(const struct pm_machine *machine, const char *name, size_t length);
 
@@ -145,6 +146,13 @@ void pm_free_cost(struct pm_cost *row); /* what it owns */
 void pm_note_interval(struct pm_machine *machine, const char *section, const char *field,
                       const struct pm_machine_value *value);
 
+/* ---- serves.c -------------------------------------------------------------------------------- */
+
+/* The points of a cache's `serves` into LEVEL. */
+int pm_take_serves(cfg_t *section, int line, struct pm_level *level);
+/* Where LEVEL's size is another one than its response was given with, distances go with it. */
+void pm_renew_serves(struct pm_level *level);
+
 /* ---- check_machine.c ------------------------------------------------------------------------- */
 
 /* Bit set of the units that any cost reserves. */
@@ -169,7 +177,8 @@ void pm_visit_sections(struct pm_machine *machine, pm_visit_section *visit, void
 
 /* ---- lists of classes and words -------------------------------------------------------------- */
 
-const char *pm_elimination_word(uint32_t bit); /* of one of PM_ELIMINATES_…; NULL: none */
+const char *
+pm_elimination_word(uint32_t bit); /* the word for a bit PM_ELIMINATES_…; NULL: there is none */
 /* What a list field holds, "{int_add, logical}"; owned by the caller. */
 char *pm_list_text(const struct pm_machine *machine, const struct pm_machine_section *section,
                    const struct pm_machine_field *field, const void *content);

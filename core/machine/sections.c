@@ -57,19 +57,19 @@ static int take_figures(cfg_t *section, int line, const struct pm_machine_sectio
 
 /* Bits of the figures that SECTION marks: all that are GIVEN with `verified = false`, else those
    that `not_verified` names among ALL. */
-static int take_marks(cfg_t *section, int line, const struct pm_machine_section *kind,
-                      uint64_t given, uint64_t all, uint64_t *marked) {
-    *marked = 0;
+static int take_unverified(cfg_t *section, int line, const struct pm_machine_section *kind,
+                           uint64_t given, uint64_t all, uint64_t *unverified) {
+    *unverified = 0;
     for (size_t i = 0; i < kind->n_fields && !cfg_getbool(section, "verified"); i++)
         if (pm_field_is_figure(&kind->fields[i]))
-            *marked |= given & (UINT64_C(1) << i);
+            *unverified |= given & (UINT64_C(1) << i);
     for (unsigned i = 0; i < cfg_size(section, "not_verified"); i++) {
         const char *name = cfg_getnstr(section, "not_verified", i);
         int field = pm_field_named(kind, name);
         if (field < 0 || !pm_field_is_figure(&kind->fields[field]) || !(all >> field & 1))
             return pm_machine_refuse(
                 line, "`not_verified` names `%s`, which is no figure given here", name);
-        *marked |= UINT64_C(1) << field;
+        *unverified |= UINT64_C(1) << field;
     }
     return 0;
 }
@@ -87,14 +87,14 @@ int pm_take_section(cfg_t *section, int line, enum pm_machine_section_kind numbe
                     void *content) {
     const struct pm_machine_section *kind = &pm_sections[number];
     struct pm_trust *trust = pm_trust_of(kind, content);
-    uint64_t given, marked;
+    uint64_t given, unverified;
     if (take_figures(section, line, kind, name, content, &given) ||
-        take_marks(section, line, kind, given, given | trust->given, &marked))
+        take_unverified(section, line, kind, given, given | trust->given, &unverified))
         return -1;
     if (cfg_size(section, "source"))
         take_source(trust, cfg_getstr(section, "source"), given);
     trust->given |= given;
-    trust->marked = (trust->marked & ~given) | marked;
+    trust->unverified = (trust->unverified & ~given) | unverified;
     trust->path = pm_machine_reading->path;
     trust->line = line;
     return 0;
@@ -196,8 +196,10 @@ static int take_level(cfg_t *section, int line, uint8_t kind) {
         return pm_machine_refuse(line, "more than %d caches and TLBs", PM_MAX_LEVELS);
     if (!level)
         level = new_level(name, kind);
-    return pm_take_section(section, line, kind == PM_LEVEL_TLB ? PM_SECTION_TLB : PM_SECTION_CACHE,
-                           name, level);
+    if (pm_take_section(section, line, kind == PM_LEVEL_TLB ? PM_SECTION_TLB : PM_SECTION_CACHE,
+                        name, level))
+        return -1;
+    return kind == PM_LEVEL_CACHE ? pm_take_serves(section, line, level) : 0;
 }
 
 int pm_take_cache(cfg_t *section, int line) { return take_level(section, line, PM_LEVEL_CACHE); }

@@ -50,7 +50,7 @@ static void store(struct change *change, const struct pm_machine_section *sectio
         pm_value_store(field, &value, change->text, content);
         pm_note_interval(pm_machine_reading->machine, *name ? name : NULL, field->name, &value);
         trust->given |= UINT64_C(1) << number;
-        trust->marked &= ~(UINT64_C(1) << number);
+        trust->unverified &= ~(UINT64_C(1) << number);
         trust->path = change->setting;
         trust->line = 0;
         change->n_changed++;
@@ -59,7 +59,7 @@ static void store(struct change *change, const struct pm_machine_section *sectio
 
 /* A row with `units` is busy for `repeat` cycles. */
 static void renew_row(struct pm_cost *row) {
-    if (!row->has_templates && row->n_alternatives)
+    if (!row->has_tables && row->n_alternatives)
         row->alternatives[0].reservations[0].busy_cycles = row->repeat_cycles;
 }
 

@@ -68,12 +68,12 @@ static void write_trust(const struct writing *w, const struct pm_machine_section
         fprintf(w->to, "%ssource = ", before);
         write_text(w->to, trust->source);
     }
-    if (!trust->marked)
+    if (!trust->unverified)
         return;
     fprintf(w->to, "%snot_verified = {", before);
     const char *comma = "";
     for (size_t i = 0; i < section->n_fields; i++)
-        if (trust->marked >> i & 1) {
+        if (trust->unverified >> i & 1) {
             fprintf(w->to, "%s%s", comma, section->fields[i].name);
             comma = ", ";
         }
@@ -162,6 +162,10 @@ static void write_section(void *context, const struct pm_machine_section *sectio
     if (is_curve)
         write_hits(w, content);
     fputs(is_root ? "\n\n" : " }\n", w->to);
+    char *serves = section == &pm_sections[PM_SECTION_CACHE] ? pm_level_serves_text(content) : NULL;
+    if (serves)
+        fprintf(w->to, "# %s\n", serves);
+    free(serves);
 }
 
 void pm_machine_write(FILE *to, const struct pm_machine *machine) {

@@ -1,6 +1,6 @@
-/* Histograms of a part of what a program did, where only those of the whole are known: of a group's
-   accesses the part has as many as its share of the executions of the group's references, and their
-   distances are those of all of them. */
+/* Histograms of a part of a run, where only those of the total are known: the part has a share of
+   each group's accesses, equal to its share of the executions of the group's references, with the
+   same distances as the total. */
 #ifndef PM_SHARES_H
 #define PM_SHARES_H
 

@@ -19,7 +19,7 @@ bool pm_store_put_differences(struct pm_store *store, int64_t run,
     }
     return pm_rows_end(&rows) &&
            pm_store_put_rows(store, PM_JOINS, run, differences->joins, differences->n_joins, err) &&
-           pm_store_put_rows(store, PM_WHOLES, run, differences->wholes, differences->n_wholes,
+           pm_store_put_rows(store, PM_TOTALS, run, differences->totals, differences->n_totals,
                              err) &&
            (!work->group_bytes || pm_store_put_rows(store, PM_WORK, run, &all_work, 1, err));
 }
@@ -105,7 +105,7 @@ static bool has_other_builds(struct pm_store *store, bool *has, struct pm_error 
     bool ok = pm_store_number(store,
                               "SELECT EXISTS (SELECT 1 FROM build_difference)"
                               " + EXISTS (SELECT 1 FROM build_join)"
-                              " + EXISTS (SELECT 1 FROM build_whole)",
+                              " + EXISTS (SELECT 1 FROM build_total)",
                               0, &number, err);
     *has = number > 0;
     return ok;
@@ -142,14 +142,14 @@ static void count_lost(struct pm_profile *profile, const struct pm_structure *st
 
 /* Of a run, DIFFERENCES of its build: all that is in histograms is the whole, unless something was
    dropped before they were kept. */
-static bool read_wholes(struct pm_store *store, int64_t run,
+static bool read_totals(struct pm_store *store, int64_t run,
                         const struct pm_build_differences *differences, struct pm_profile *profile,
                         struct pm_error *err) {
-    if (!PM_READ_ROWS(store, PM_WHOLES, run, profile, wholes, err))
+    if (!PM_READ_ROWS(store, PM_TOTALS, run, profile, totals, err))
         return false;
-    if (profile->n_wholes == 0 && differences->n_rows == 0) {
-        profile->wholes = pm_profile_sums(profile);
-        profile->n_wholes = profile->cap_wholes = profile->n_block_sizes;
+    if (profile->n_totals == 0 && differences->n_rows == 0) {
+        profile->totals = pm_profile_sums(profile);
+        profile->n_totals = profile->cap_totals = profile->n_block_sizes;
     }
     return true;
 }
@@ -188,7 +188,7 @@ bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profil
         return false;
     struct pm_structure *structure = has ? pm_store_structure(store, err) : NULL;
     bool ok = (!has || structure) && (!has || read_rows(store, run, &differences, err)) &&
-              read_wholes(store, run, &differences, profile, err);
+              read_totals(store, run, &differences, profile, err);
     if (ok && structure && profile->n_edges == structure->n_edges) {
         count_lost(profile, structure);
         ok = scale_edges(store, run, structure, &differences, profile, err);

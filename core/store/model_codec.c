@@ -198,20 +198,21 @@ static void code_left_out(struct pm_codec *codec, double *share) {
     MUST(isnan(*share) || is_share(*share));
 }
 
-static void code_wholes(struct pm_codec *codec, struct pm_model_set *set, size_t n_basis) {
+static void code_totals(struct pm_codec *codec, struct pm_model_set *set, size_t n_basis) {
     code_left_out(codec, &set->accesses_left_out);
     code_left_out(codec, &set->first_touches_left_out);
-    set->wholes = pm_code_array(codec, set->wholes, &set->n_wholes, sizeof *set->wholes,
+    set->totals = pm_code_array(codec, set->totals, &set->n_totals, sizeof *set->totals,
                                 MODEL_LEAST_BYTES + 1);
-    for (size_t i = 0; i < set->n_wholes; i++) {
-        U64(set->wholes[i].block_bytes);
-        code_model(codec, &set->wholes[i].cold, n_basis);
+    for (size_t i = 0; i < set->n_totals; i++) {
+        U64(set->totals[i].block_bytes);
+        code_model(codec, &set->totals[i].cold, n_basis);
     }
-    set->misfits = pm_code_array(codec, set->misfits, &set->n_misfits, sizeof *set->misfits, 9);
-    for (size_t i = 0; i < set->n_misfits; i++) {
-        U64(set->misfits[i].block_bytes);
-        REAL(set->misfits[i].error);
-        MUST(is_amount(set->misfits[i].error));
+    set->residuals =
+        pm_code_array(codec, set->residuals, &set->n_residuals, sizeof *set->residuals, 9);
+    for (size_t i = 0; i < set->n_residuals; i++) {
+        U64(set->residuals[i].block_bytes);
+        REAL(set->residuals[i].error);
+        MUST(is_amount(set->residuals[i].error));
     }
 }
 
@@ -256,7 +257,7 @@ static void code_set(struct pm_codec *codec, struct pm_model_set *set, bool is_i
                                     sizeof *set->histograms, HISTOGRAM_LEAST_BYTES);
     for (size_t i = 0; i < set->n_histograms && !codec->in.fault; i++)
         code_histogram(codec, &set->histograms[i], n_basis, &set->bins);
-    code_wholes(codec, set, n_basis);
+    code_totals(codec, set, n_basis);
     code_all_strides(codec, set, n_basis);
     code_inner_sets(codec, set, is_inner);
 }

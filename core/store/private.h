@@ -43,7 +43,7 @@ char *pm_store_column_text(sqlite3_stmt *statement, int column);
    none, -1 after an error. */
 int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
                           struct pm_error *err);
-/* The same of what is known of whole runs only: 0 while a part of them is selected. */
+/* The same for what is known of whole runs only: 0 while a part of a run is selected. */
 int64_t pm_store_find_whole_run(struct pm_store *store, const struct pm_parameters *parameters,
                                 struct pm_error *err);
 /* Begins a transaction in which the rows of that run in tables FIRST to LAST are replaced; they are
@@ -96,8 +96,7 @@ bool pm_store_read_dirty(struct pm_store *store, int64_t run, struct pm_profile 
 
 bool pm_store_put_differences(struct pm_store *store, int64_t run,
                               const struct pm_build_differences *differences, struct pm_error *err);
-/* Flags in the structure what is not the same in all builds; and what a profile has of that goes.
- */
+/* Flags in the structure what is not the same in all builds, and removes that from a profile. */
 bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *structure,
                                struct pm_error *err);
 bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profile *profile,
@@ -141,7 +140,7 @@ struct pm_run_list {
 };
 bool pm_store_list_selected(struct pm_store *store, int64_t run, const struct pm_parameters *of_run,
                             struct pm_run_list *list, struct pm_error *err);
-/* PROFILE, of all of RUN, becomes that of what is selected; and its threads, added to THREADS. */
+/* Reduces PROFILE, which is of all of RUN, to the selection; adds its threads to THREADS. */
 bool pm_store_take_selected(struct pm_store *store, int64_t run,
                             const struct pm_parameters *parameters, struct pm_profile *profile,
                             struct pm_error *err);

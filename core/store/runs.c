@@ -172,7 +172,7 @@ bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *para
         .n_processes = row.processes,
         .settings = row.settings,
         .notes = row.notes,
-        .cut_off = row.cut_off,
+        .truncated = row.truncated,
     };
     free(row.parameters);
     free(row.block_sizes);
@@ -184,16 +184,16 @@ void pm_run_facts_free(struct pm_run_facts *facts) {
     free(facts->command);
     free(facts->settings);
     free(facts->notes);
-    free(facts->cut_off);
+    free(facts->truncated);
 }
 
-bool pm_store_cut_off(struct pm_store *store, const struct pm_parameters *parameters, char **how,
-                      struct pm_error *err) {
+bool pm_store_truncation(struct pm_store *store, const struct pm_parameters *parameters, char **how,
+                         struct pm_error *err) {
     struct pm_run_row row;
     int64_t run;
     bool ok = read_run(store, parameters, &run, &row, err);
-    *how = row.cut_off;
-    row.cut_off = NULL;
+    *how = row.truncated;
+    row.truncated = NULL;
     pm_row_free(PM_RUNS, &row);
     return ok;
 }
@@ -222,8 +222,8 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
     profile->n_block_sizes = parse_sizes(row.block_sizes, &profile->block_sizes);
     profile->parameters = *parameters;
     profile->extrapolation = 1;
-    profile->cut_off = row.cut_off;
-    row.cut_off = NULL;
+    profile->truncated = row.truncated;
+    row.truncated = NULL;
     pm_row_free(PM_RUNS, &row);
     if (pm_store_read_profile(store, run, profile, err) &&
         pm_store_read_sums(store, run, profile, err) &&
@@ -252,7 +252,7 @@ static bool put_run(struct pm_store *store, const struct pm_profile *profile,
         .merged = sizes_text(facts->merged, facts->n_merged),
         .settings = facts->settings,
         .notes = facts->notes,
-        .cut_off = facts->cut_off,
+        .truncated = facts->truncated,
     };
     bool ok = pm_store_put_rows(store, PM_RUNS, PM_ALL_RUNS, &row, 1, err);
     *run = sqlite3_last_insert_rowid(store->db);

@@ -64,7 +64,7 @@ struct pm_run_facts {
     char *settings; /* what must be equal for a run not to be repeated: command, environment, inputs
                      */
     char *notes;    /* sentences, one a line; NULL none */
-    char *cut_off;  /* how it ended before its end; NULL: it did not */
+    char *truncated;        /* how it ended before its end; NULL: it did not */
     const uint64_t *merged; /* block sizes of which distances below 16 are one bin; borrowed, not
                                read back (pm_store_block_sizes) */
     size_t n_merged;
@@ -107,8 +107,8 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
                                     struct pm_error *err);
 /* *HOW: how the run with exactly PARAMETERS ended before its end, owned by the caller; NULL if it
    did not, or is not there. */
-bool pm_store_cut_off(struct pm_store *store, const struct pm_parameters *parameters, char **how,
-                      struct pm_error *err);
+bool pm_store_truncation(struct pm_store *store, const struct pm_parameters *parameters, char **how,
+                         struct pm_error *err);
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
                         struct pm_run_facts *facts, struct pm_error *err);
 /* Bytes that the run with exactly PARAMETERS takes in the store, but for what SQLite adds. */
@@ -137,9 +137,9 @@ bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_hist
 bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
                               struct pm_error *err);
 void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
-/* Adds to STREAMS the threads of the run with exactly PARAMETERS and what each of them executed, by
-   process and thread; nothing where there was one thread.
-   Counts are as measured: of builds that differ, also of what is not in all of them. */
+/* Adds to STREAMS the threads of the run with exactly PARAMETERS, by process and thread, with what
+   each executed; nothing if there was one thread.  Counts are as measured: where builds differ,
+   they include code that is not in all builds. */
 bool pm_store_thread_edges(struct pm_store *store, const struct pm_parameters *parameters,
                            size_t n_edges, struct pm_streams *streams, struct pm_error *err);
 
@@ -307,13 +307,13 @@ bool pm_store_merge(const char *to, char *const *from, size_t n_from,
 bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err);
 /* NULL without error text if fit has not run; with one where runs were added after it.  How many of
-   their runs were cut off is counted in them. */
+   their runs were truncated is counted in them. */
 struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err);
 
 /* Models of messages of what is selected; those that are there already are replaced. */
 bool pm_store_put_message_models(struct pm_store *store, const struct pm_message_models *messages,
                                  struct pm_error *err);
-/* Both kinds of models of what is selected go, which is not all; there may be none. */
+/* Removes both kinds of models of the selection, which must not be all runs; there may be none. */
 bool pm_store_forget_models(struct pm_store *store, struct pm_error *err);
 /* NULL without error text if there are none. */
 struct pm_message_models *pm_store_message_models(struct pm_store *store, struct pm_error *err);

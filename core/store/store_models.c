@@ -48,36 +48,36 @@ bool pm_store_forget_models(struct pm_store *store, struct pm_error *err) {
 
 /* ---- are they of the runs that are there now? ------------------------------------------------ */
 
-/* How many runs there are of what is selected, and how many of them were cut off. */
-static bool count_runs(struct pm_store *store, size_t *n_runs, size_t *n_cut_off,
+/* How many runs the selection has, and how many of these were truncated. */
+static bool count_runs(struct pm_store *store, size_t *n_runs, size_t *n_truncated,
                        struct pm_error *err) {
     struct pm_parameters *runs = NULL;
-    *n_cut_off = 0;
+    *n_truncated = 0;
     bool ok = pm_store_runs(store, &runs, n_runs, err);
     for (size_t i = 0; ok && i < *n_runs; i++) {
         char *how;
-        ok = pm_store_cut_off(store, &runs[i], &how, err);
-        *n_cut_off += how != NULL;
+        ok = pm_store_truncation(store, &runs[i], &how, err);
+        *n_truncated += how != NULL;
         free(how);
     }
     free(runs);
     return ok;
 }
 
-/* Of those that were cut off all are, or none. */
+/* The models must be of all truncated runs, or of none. */
 static bool check_runs(struct pm_store *store, struct pm_model_set *models, struct pm_error *err) {
-    size_t n_runs, n_cut_off, n_fitted = models->n_runs + models->n_runs_dropped;
-    if (!count_runs(store, &n_runs, &n_cut_off, err))
+    size_t n_runs, n_truncated, n_fitted = models->n_runs + models->n_runs_dropped;
+    if (!count_runs(store, &n_runs, &n_truncated, err))
         return false;
-    if (n_fitted != n_runs && n_fitted + n_cut_off != n_runs)
+    if (n_fitted != n_runs && n_fitted + n_truncated != n_runs)
         return pm_fail(err,
                        "%s: runs were added or removed after the last fit: call `pmodel fit %s`",
                        store->path, store->path);
-    for (size_t i = 0; n_cut_off && i < models->n_runs; i++) {
+    for (size_t i = 0; n_truncated && i < models->n_runs; i++) {
         char *how;
-        if (!pm_store_cut_off(store, &models->runs[i], &how, err))
+        if (!pm_store_truncation(store, &models->runs[i], &how, err))
             return false;
-        models->n_cut_off += how != NULL;
+        models->n_truncated += how != NULL;
         free(how);
     }
     return true;

@@ -119,7 +119,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
                          COLUMN(started), COLUMN(wall_seconds), COLUMN(cpu_seconds),
                          COLUMN(exit_status), COLUMN(threads), COLUMN(processes),
                          COLUMN(block_sizes), COLUMN(merged), COLUMN(settings), COLUMN(notes),
-                         COLUMN(cut_off))},
+                         COLUMN(truncated))},
 #undef ROW
 
 /* How often each edge was taken; for each routine, whether that is not known exactly. */
@@ -208,8 +208,8 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
                   COLUMNS(ORDINAL("number"), COLUMN_OF("id", group), COLUMN_OF("with_id", with))},
 #undef ROW
 
-#define ROW struct pm_whole
-    [PM_WHOLES] = {"build_whole", "the differences between builds", KEY(1),
+#define ROW struct pm_program_total
+    [PM_TOTALS] = {"build_total", "the differences between builds", KEY(1),
                    COLUMNS(ORDINAL("number"), COLUMN(block_bytes), COLUMN(accesses), COLUMN(cold))},
 #undef ROW
 
@@ -224,7 +224,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
     [PM_TIMINGS] = {"timing", "the times",
                     COLUMNS(COLUMN(machine), COLUMN(cpu_seconds), COLUMN(plain_seconds),
                             COLUMN(over_plain), COLUMN(outside_seconds), COLUMN(own_seconds),
-                            COLUMN(repetitions), COLUMN(notes))},
+                            COLUMN(repetitions), COLUMN(core_share), COLUMN(notes))},
 #undef ROW
 
 #define ROW struct pm_scope_time

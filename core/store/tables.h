@@ -31,7 +31,7 @@ enum pm_table_id {
     PM_FILE_TIMES,
     PM_DIFFERENCES,
     PM_JOINS,
-    PM_WHOLES,
+    PM_TOTALS,
     PM_WORK,
     PM_TIMINGS,
     PM_SCOPE_TIMES,
@@ -138,7 +138,7 @@ struct pm_run_row {
     int32_t exit_status;
     uint32_t threads, processes;
     char *block_sizes, *merged; /* "64,4096" */
-    char *settings, *notes, *cut_off;
+    char *settings, *notes, *truncated;
 };
 
 struct pm_edges_row {

@@ -463,7 +463,7 @@ struct pm_register_dependences {
  */
 void pm_register_dependences_of_loop(const struct pm_structure *structure, uint32_t loop,
                                      struct pm_register_dependences *found);
-/* Of an iteration that is these steps one after the other. */
+/* The same for an iteration that executes the steps of PATH in order. */
 void pm_register_dependences_of_path(const struct pm_structure *structure,
                                      const struct pm_path_step *path, size_t n_steps,
                                      struct pm_register_dependences *found);

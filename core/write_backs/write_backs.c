@@ -29,11 +29,11 @@ const struct pm_histogram *pm_profile_dirty(const struct pm_profile *profile, ui
 }
 
 double pm_write_backs(const struct pm_profile *profile, uint32_t group, uint64_t block_bytes,
-                      double blocks) {
+                      double blocks, const struct pm_response *serves) {
     if (!pm_profile_has_dirty(profile, block_bytes))
         return NAN;
     const struct pm_histogram *dirty = pm_profile_dirty(profile, group, block_bytes);
-    return dirty ? pm_fully_associative_misses(dirty, blocks) : 0;
+    return dirty ? pm_distance_misses(dirty, blocks, serves) : 0;
 }
 
 void pm_profile_add_dirty(struct pm_profile *profile, uint32_t group, struct pm_histogram *from) {

@@ -17,6 +17,7 @@
 #define PM_WRITE_BACKS_H
 
 #include "core/profile.h"
+#include "core/shared_level/shared_level.h"
 
 /* Does PROFILE have dirty distances in blocks of this size?  One that was measured with them has
    them for each block size, for every program stores. */
@@ -27,10 +28,10 @@ bool pm_profile_has_dirty(const struct pm_profile *profile, uint64_t block_bytes
 const struct pm_histogram *pm_profile_dirty(const struct pm_profile *profile, uint32_t group,
                                             uint64_t block_bytes);
 
-/* The write-backs that GROUP causes in a cache of BLOCKS blocks of BLOCK_BYTES; NAN: not measured.
- */
+/* The write-backs that GROUP causes in a cache of BLOCKS blocks of BLOCK_BYTES, or of one that
+   SERVES so (core/shared_level/shared_level.h), if that has points; NAN: not measured. */
 double pm_write_backs(const struct pm_profile *profile, uint32_t group, uint64_t block_bytes,
-                      double blocks);
+                      double blocks, const struct pm_response *serves);
 
 /* Adds FROM, of GROUP, to PROFILE's dirty distances, out of order; and puts all in order, those of
    one group and block size as one. */

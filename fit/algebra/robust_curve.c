@@ -22,7 +22,7 @@
 
 /* Times the deviation from the curve that most points stay within. */
 static const double outlier_far = 4.0;
-/* Leave-one-out residuals below this share of divergent_least: no outlier. */
+/* Leave-one-out residuals below this share of outlier_least: no outlier. */
 static const double outlier_calm = 0.5;
 /* Of points, through which curves are tried. */
 enum { most_triples = 400 };

@@ -160,7 +160,7 @@ static bool count_rows_at_size(struct pm_class_counts *counts, const struct pm_m
     const struct pm_model_set *set = counts->set ? counts->set : models;
     size_t largest = pm_largest_run(models), n_classes = counts->classes.n_classes;
     double *values = pm_alloc(counts->basis->n, sizeof *values);
-    double *wholes = pm_alloc(n_classes + 1, sizeof *wholes);
+    double *totals = pm_alloc(n_classes + 1, sizeof *totals);
     counts->predicted = at != NULL;
     counts->at = at ? *at : counts->runs[largest];
     bool ok = !at || (pm_fit_check_parameters(set, at, err) &&
@@ -171,13 +171,13 @@ static bool count_rows_at_size(struct pm_class_counts *counts, const struct pm_m
         if (at && !pm_fit_interval(set, row->model, at, pm_heuristics.interval_level, &row->low,
                                    &row->high))
             row->low = row->high = NAN;
-        wholes[row->class_index] += row->count;
+        totals[row->class_index] += row->count;
     }
     for (size_t i = 0; ok && i < counts->n_rows; i++) {
         struct pm_count_row *row = &counts->rows[i];
-        row->share = wholes[row->class_index] > 0 ? row->count / wholes[row->class_index] : 0;
+        row->share = totals[row->class_index] > 0 ? row->count / totals[row->class_index] : 0;
     }
-    free(wholes);
+    free(totals);
     free(values);
     return ok;
 }

@@ -47,7 +47,7 @@ struct pm_carried_row {
     bool is_irregular; /* the group's addresses follow from data: `x[index[i]]` */
     uint32_t group;    /* by_group; else PM_NONE */
     double misses[PM_MAX_LEVELS];
-    double cycles; /* that they cost, of all levels */
+    double cycles; /* cost of these misses, of all levels */
     double
         share; /* of the cycles of all misses; of the misses of the first level if none cost any */
     uint8_t advice;

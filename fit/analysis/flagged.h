@@ -19,7 +19,7 @@
       "it jumps with the remainder of the size by the period: fit sizes of one residue class")     \
     X(PM_FLAW_JUMPS, "jumps", "jumps",                                                             \
       "it jumps from size to size without a trend: more sizes give a better mean; look whether "   \
-      "some sizes diverge (--drop-divergent), or whether it depends on data or on another "        \
+      "some sizes are outliers (--drop-outliers), or whether it depends on data or on another "    \
       "parameter")                                                                                 \
     X(PM_FLAW_FORM, "form", "another function",                                                    \
       "it goes smoothly, but not as a sum of the basis functions: give others with --basis")       \

@@ -20,7 +20,7 @@ static const double named_share = 0.1;
 /* Values of one quantity for each routine and size. */
 struct values {
     double *measured, *own, *parts; /* [scope · n_sizes + size]; own: NULL for misses; owned */
-    double *whole;                  /* by the model of the whole, for each size; NULL; owned */
+    double *total; /* by the model of the program total, for each size; NULL; owned */
 };
 
 struct making {
@@ -78,7 +78,8 @@ static void count_classes(struct making *making) {
     }
 }
 
-/* What the models fitted to each routine's counts, and to those of the whole, say of the sizes. */
+/* What the models fitted to each routine's counts, and to those of the program total, say of the
+ * sizes. */
 static bool fit_classes(struct making *making, struct pm_error *err) {
     const struct pm_hierarchy_request *request = making->hierarchy->request;
     size_t n_runs = request->models->n_runs, n_classes = making->classes.n_classes;
@@ -89,11 +90,11 @@ static bool fit_classes(struct making *making, struct pm_error *err) {
     double *counts = count_routines(making, edge_counts, n_runs);
     free(edge_counts);
     counts = pm_realloc(counts, (n_scopes + 1) * n_classes * n_runs, sizeof *counts);
-    double *wholes = counts + n_scopes * n_classes * n_runs;
-    memset(wholes, 0, n_classes * n_runs * sizeof *wholes);
+    double *totals = counts + n_scopes * n_classes * n_runs;
+    memset(totals, 0, n_classes * n_runs * sizeof *totals);
     for (size_t s = 0; s < n_scopes; s++)
         for (size_t i = 0; i < n_classes * n_runs; i++)
-            wholes[i] += counts[s * n_classes * n_runs + i];
+            totals[i] += counts[s * n_classes * n_runs + i];
     const char *names[PM_MAX_PARAMETERS];
     struct pm_fit_options options =
         request->fit_options ? *request->fit_options : (struct pm_fit_options){0};
@@ -110,7 +111,7 @@ static bool fit_classes(struct making *making, struct pm_error *err) {
             for (size_t s = 0; s < n_scopes; s++)
                 making->values[c].own[s * n + k] =
                     pm_model_value(&set->edges[s * n_classes + c], basis);
-            making->values[c].whole[k] =
+            making->values[c].total[k] =
                 pm_model_value(&set->edges[n_scopes * n_classes + c], basis);
         }
     }
@@ -163,24 +164,24 @@ static void sum_scopes(const struct making *making, const double *values, const 
 static double error_of_sums(const struct making *making, const double *predicted,
                             const double *measured, const bool *named) {
     size_t n = making->hierarchy->n_sizes;
-    double *sums = pm_alloc(3 * n, sizeof *sums), *whole = sums + 2 * n;
+    double *sums = pm_alloc(3 * n, sizeof *sums), *total = sums + 2 * n;
     sum_scopes(making, predicted, named, sums);
     sum_scopes(making, measured, named, sums + n);
-    sum_scopes(making, measured, NULL, whole);
+    sum_scopes(making, measured, NULL, total);
     for (size_t k = 0; k < n; k++)
-        sums[k] = whole[k] + (sums[k] - sums[n + k]);
-    double error = pm_count_error(sums, whole, n);
+        sums[k] = total[k] + (sums[k] - sums[n + k]);
+    double error = pm_count_error(sums, total, n);
     free(sums);
     return error;
 }
 
-/* Sum over the sizes of what a scope's prediction is off, in shares of the whole. */
-static double difference_of(const double *predicted, const double *measured, const double *whole,
+/* Sum over the sizes of what a scope's prediction is off, in shares of the program total. */
+static double difference_of(const double *predicted, const double *measured, const double *total,
                             size_t n) {
     double sum = 0;
     for (size_t k = 0; k < n; k++)
-        if (whole[k] > 0)
-            sum += fabs(predicted[k] - measured[k]) / whole[k];
+        if (total[k] > 0)
+            sum += fabs(predicted[k] - measured[k]) / total[k];
     return sum;
 }
 
@@ -199,9 +200,9 @@ static void make_rows(const struct making *making, const struct values *values,
     const struct pm_structure *structure = making->structure;
     size_t n = making->hierarchy->n_sizes;
     const double *judged = values->own ? values->own : values->parts;
-    double *whole = pm_alloc(n, sizeof *whole), all = 0, most = 0;
-    sum_scopes(making, values->measured, NULL, whole);
-    quantity->measured = whole[n - 1];
+    double *total = pm_alloc(n, sizeof *total), all = 0, most = 0;
+    sum_scopes(making, values->measured, NULL, total);
+    quantity->measured = total[n - 1];
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         const double *measured = values->measured + s * n, *parts = values->parts + s * n;
         double there = 0;
@@ -211,10 +212,10 @@ static void make_rows(const struct making *making, const struct values *values,
             continue;
         struct pm_hierarchy_row *row = PM_PUSH(quantity, rows);
         row->place = (struct pm_row_place){structure, s};
-        row->share = whole[n - 1] > 0 ? measured[n - 1] / whole[n - 1] : 0;
+        row->share = total[n - 1] > 0 ? measured[n - 1] / total[n - 1] : 0;
         row->own_error = values->own ? pm_count_error(values->own + s * n, measured, n) : NAN;
         row->parts_error = pm_count_error(parts, measured, n);
-        row->part = difference_of(judged + s * n, measured, whole, n);
+        row->part = difference_of(judged + s * n, measured, total, n);
         all += row->part;
         most = fmax(most, row->part);
     }
@@ -227,7 +228,7 @@ static void make_rows(const struct making *making, const struct values *values,
     }
     if (quantity->n_rows)
         qsort(quantity->rows, quantity->n_rows, sizeof *quantity->rows, by_part);
-    free(whole);
+    free(total);
 }
 
 static void judge_quantity(const struct making *making, size_t index) {
@@ -244,13 +245,13 @@ static void judge_quantity(const struct making *making, size_t index) {
         quantity->cache_blocks = caches->cache_blocks[(index - n_classes) % caches->n_caches];
     }
     make_rows(making, values, quantity, named);
-    quantity->whole_error = quantity->routines_error = NAN;
+    quantity->total_error = quantity->routines_error = NAN;
     if (values->own) {
-        double *whole = pm_alloc(n, sizeof *whole);
-        sum_scopes(making, values->measured, NULL, whole);
-        quantity->whole_error = pm_count_error(values->whole, whole, n);
+        double *total = pm_alloc(n, sizeof *total);
+        sum_scopes(making, values->measured, NULL, total);
+        quantity->total_error = pm_count_error(values->total, total, n);
         quantity->routines_error = error_of_sums(making, values->own, values->measured, NULL);
-        free(whole);
+        free(total);
     }
     quantity->parts_error = error_of_sums(making, values->parts, values->measured, NULL);
     quantity->rest_error =
@@ -258,7 +259,8 @@ static void judge_quantity(const struct making *making, size_t index) {
     free(named);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the program total
+ * ------------------------------------------------------------------------------- */
 
 static void make_values(struct making *making) {
     const struct pm_validation_caches *caches = making->hierarchy->request->caches;
@@ -272,7 +274,7 @@ static void make_values(struct making *making) {
         if (i >= making->classes.n_classes)
             continue;
         values->own = pm_alloc(all, sizeof *values->own);
-        values->whole = pm_alloc(n, sizeof *values->whole);
+        values->total = pm_alloc(n, sizeof *values->total);
     }
 }
 
@@ -281,7 +283,7 @@ static void free_values(struct making *making) {
         free(making->values[i].measured);
         free(making->values[i].own);
         free(making->values[i].parts);
-        free(making->values[i].whole);
+        free(making->values[i].total);
     }
     free(making->values);
     free(making->classes.classes);

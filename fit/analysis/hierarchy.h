@@ -1,5 +1,5 @@
-/* Where the errors of models live: in the model of the whole, in those of its routines, or in those
-   of edges and groups; for `pmodel validate --hierarchy`. */
+/* Which models the errors come from: that of the program total, those of its routines, or those of
+   edges and groups; for `pmodel validate --hierarchy`. */
 #ifndef PM_HIERARCHY_H
 #define PM_HIERARCHY_H
 
@@ -18,7 +18,8 @@ struct pm_hierarchy_request {
     const struct pm_validation_caches *caches; /* of misses */
     const struct pm_validation *sizes;         /* without times */
     size_t n_sizes;
-    bool together; /* they are those of the fit, and errors are over all of them; else each apart */
+    bool together; /* the sizes are those of the fit, and errors are over all of them; else each
+                      size has its own */
 };
 
 /* One routine and quantity; errors are root mean squares over the sizes, relative to the routine's
@@ -36,11 +37,11 @@ struct pm_hierarchy_quantity {
     const char *name;     /* "fp_add", "misses" */
     uint64_t block_bytes; /* of misses; else 0 */
     double cache_blocks;
-    double measured;       /* of the whole, at the last size */
-    double whole_error;    /* of the model fitted to the whole's counts; NAN for misses */
+    double measured;       /* of the program total, at the last size */
+    double total_error;    /* of the model fitted to the program total's counts; NAN for misses */
     double routines_error; /* of the sum of the routines' own models; NAN for misses */
     double parts_error;    /* of the sum of all edges' or groups' models */
-    double rest_error;     /* of the whole, if the routines that are named were right */
+    double rest_error;     /* of the program total, if the routines that are named were right */
     PM_ARRAY(struct pm_hierarchy_row, rows); /* largest part first; routines that count nothing are
                                                 left out */
 };

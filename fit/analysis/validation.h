@@ -99,8 +99,8 @@ struct pm_errors pm_validation_program_errors(const struct pm_validation_table *
 struct pm_errors pm_validation_loop_errors(const struct pm_validation_table *table,
                                            enum pm_quantity quantity, uint64_t block_bytes);
 
-/* Of one row, over those of these columns where it is large; *WORST: that with the largest error,
-   untouched where there is none. */
+/* Errors of one row, over those of the columns in which it is large; *WORST becomes the column with
+   the largest error, and is untouched if there is none. */
 struct pm_errors pm_validation_row_errors(const struct pm_validation_table *table, size_t row,
                                           enum pm_quantity quantity, uint64_t block_bytes,
                                           size_t *worst);

@@ -102,7 +102,7 @@ static double misses_by_law(const struct tail *tail, size_t size, double cache) 
     return misses / tail->ratio;
 }
 
-/* Those of member M, or of all of them together, that were measured. */
+/* Measured misses of member M, or of all members together. */
 static double member_misses(const struct tail *tail, size_t m, size_t size, double cache) {
     return pm_accesses_between(tail->family->members[m].histograms[size], cache, INFINITY);
 }
@@ -145,7 +145,7 @@ static double choose_rest(struct tail *tail) {
     return least;
 }
 
-/* BIN of small blocks as one of large ones, of which SHARE belongs to the member in hand. */
+/* A bin of large blocks made from BIN of small ones; the present member gets SHARE of it. */
 static struct pm_bin_model in_large_blocks(const struct tail *tail, const struct pm_bin_model *bin,
                                            double share, double error, uint16_t constant) {
     struct pm_bin_model large = *bin;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/dumps/dumps.h"
 #include "core/histogram.h"
 #include "core/model.h"
 #include "core/structure/structure.h"
@@ -31,6 +32,12 @@ void pm_partition_hand_over(struct pm_partition *partition, struct pm_bin_model_
    group was never accessed.  The bins belong to the partition until they are handed over. */
 void pm_fit_histogram(struct pm_partition *partition, const struct pm_histogram *const *histograms,
                       struct pm_histogram_model *model);
+
+/* dump_partition.c: the segments that PARTITION cut the histograms of MODEL into, at its sizes,
+   RUNS. */
+void pm_dump_partition(const struct pm_dumping *dumping, const struct pm_structure *structure,
+                       const struct pm_parameters *runs, const struct pm_partition *partition,
+                       const struct pm_histogram_model *model);
 
 /* Blocks that a program touches, as a function of the size, without what is there at any size. */
 struct pm_extent {

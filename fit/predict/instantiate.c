@@ -227,15 +227,15 @@ struct cold_sum {
 static struct cold_sum sum_cold(const struct pm_model_set *models, uint64_t block_bytes,
                                 const struct pm_model_point *point) {
     struct cold_sum all = {.factor = 1};
-    const struct pm_model *whole = NULL;
+    const struct pm_model *total = NULL;
     double sum = 0;
-    for (size_t i = 0; i < models->n_wholes; i++)
-        if (models->wholes[i].block_bytes == block_bytes)
-            whole = &models->wholes[i].cold;
-    for (size_t h = 0; whole && h < models->n_histograms; h++)
+    for (size_t i = 0; i < models->n_totals; i++)
+        if (models->totals[i].block_bytes == block_bytes)
+            total = &models->totals[i].cold;
+    for (size_t h = 0; total && h < models->n_histograms; h++)
         if (models->histograms[h].block_bytes == block_bytes)
             sum += pm_model_value_at(&models->histograms[h].cold, point);
-    double blocks = whole ? pm_model_value_at(whole, point) : sum;
+    double blocks = total ? pm_model_value_at(total, point) : sum;
     if (sum > blocks)
         all.factor = blocks / sum;
     else

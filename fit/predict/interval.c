@@ -314,10 +314,10 @@ static struct pm_profile *instantiate_moved(const struct pm_structure *structure
         moved.edges[e] = set->edges[e];
         move_to_end(&target, &moved.edges[e], high, 1);
     }
-    moved.wholes = pm_alloc(set->n_wholes + 1, sizeof *moved.wholes);
-    for (size_t i = 0; i < set->n_wholes; i++) {
-        moved.wholes[i] = set->wholes[i];
-        move_to_end(&target, &moved.wholes[i].cold, high, high ? PM_LONGEST_FACTOR : 0);
+    moved.totals = pm_alloc(set->n_totals + 1, sizeof *moved.totals);
+    for (size_t i = 0; i < set->n_totals; i++) {
+        moved.totals[i] = set->totals[i];
+        move_to_end(&target, &moved.totals[i].cold, high, high ? PM_LONGEST_FACTOR : 0);
     }
     for (size_t h = 0; h < n_histograms; h++) {
         struct pm_histogram_model *histogram = &moved.histograms[h];
@@ -331,7 +331,7 @@ static struct pm_profile *instantiate_moved(const struct pm_structure *structure
     for (size_t h = 0; h < n_histograms; h++)
         free(moved.histograms[h].bins);
     free(moved.histograms);
-    free(moved.wholes);
+    free(moved.totals);
     free(moved.edges);
     close_target(&target);
     return profile;

@@ -27,9 +27,9 @@ double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_para
    of freedom at most; see interval.c. */
 double pm_fit_quantile(double level, double freedom);
 
-/* Fills the misfits of SET, which was made of the N PROFILES; see misfit.c. */
-void pm_fit_misfits(const struct pm_structure *structure, const struct pm_profile *const *profiles,
-                    size_t n, struct pm_model_set *set);
+/* Fills the residuals of SET, which was made of the N PROFILES; see residuals.c. */
+void pm_fit_residuals(const struct pm_structure *structure,
+                      const struct pm_profile *const *profiles, size_t n, struct pm_model_set *set);
 
 /* Moves the accesses of PROFILE, which SET predicts at its parameters, to an end of the intervals
    of the program's misses; see spread.c.  SET has tried to hold out sizes. */

@@ -2,12 +2,12 @@
 
    Errors of the models of one program fail together: what its arrays outgrow, all of them outgrow.
    So the misses M(C) of a fully associative cache of C blocks have one interval for the program,
-   from the sets that were made without the largest sizes (held_out.c) and from the misfit r of all
-   at the measured sizes (misfit.c):
+   from the sets that were made without the largest sizes (held_out.c) and from the residual r of
+   all at the measured sizes (residuals.c):
 
        e(C) = max_k |ln M_k(C) / M(C)|          M_k: misses by the set without the k largest sizes
        E(C) = max e(C′),  C / 2 ≤ C′ ≤ 2 C      where misses fall steeply, the place is uncertain
-       w(C) = q · √((DISAGREEMENT · e(C))² + (MISFIT · r)² + PLACEMENT²)
+       w(C) = q · √((DISAGREEMENT · e(C))² + (RESIDUAL · r)² + PLACEMENT²)
               or, where E(C) exceeds STRUCTURAL, q · STRUCTURAL_FACTOR · E(C)
 
    at the target itself, the names in capitals being those of heuristics.h, with q = t(level, k) /
@@ -57,13 +57,13 @@ static void find_disagreement(struct pm_profile *const *others, size_t n_others,
 
 /* What is uncertain where the sets agree. */
 static double noise_of(const struct pm_model_set *set, uint64_t block_bytes) {
-    double misfit = 0;
-    for (size_t i = 0; i < set->n_misfits; i++)
-        if (set->misfits[i].block_bytes == block_bytes)
-            misfit = set->misfits[i].error;
-    return pm_fit_without(PM_STEP_MISFIT)
+    double residual = 0;
+    for (size_t i = 0; i < set->n_residuals; i++)
+        if (set->residuals[i].block_bytes == block_bytes)
+            residual = set->residuals[i].error;
+    return pm_fit_without(PM_STEP_RESIDUAL)
                ? 0
-               : hypot(pm_heuristics.misfit * misfit, pm_heuristics.placement);
+               : hypot(pm_heuristics.residual * residual, pm_heuristics.placement);
 }
 
 /* Half an interval, as a logarithm, where the sets disagree by DISAGREEMENT there and by NEARBY in

@@ -29,7 +29,8 @@ static bool give_to(const struct pm_structure *structure, const char *name, uint
     return pm_fail_nearest_scope(err, structure, name);
 }
 
-/* A scope's own number, else that of what it is shown with, else that of the scope around it. */
+/* Each scope gets its own basis number; without one, that of the scope it is shown with, else that
+   of the scope around it. */
 static void inherit(const struct pm_structure *structure, const uint16_t *own, uint16_t *of_scope) {
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         uint32_t fold = pm_fold_root(structure, s), parent = structure->scopes[s].parent;

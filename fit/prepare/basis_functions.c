@@ -15,7 +15,7 @@
 #include "core/base/base.h"
 
 /* Score of a function of --search against the design's own from which it is taken: of some fifty
- * that are tried one fits by chance. */
+   that are tried one fits by chance. */
 static const double search_gain = 0.25;
 /* Powers beside a function that --search tries. */
 enum { search_degree = 3 };
@@ -24,7 +24,8 @@ enum { search_logs = 2 };
 
 enum { DEGREE = PM_FIT_POLYNOMIALS - 1 };
 
-#define DEPENDENT 1e-13 /* of a column, what is left of it beside those before it */
+#define DEPENDENT                                                                                  \
+    1e-13 /* a column is dependent if the columns before it leave less than this share of it */
 
 /* The place of TEXT in the list, where it is put if it is new. */
 static uint16_t place_of(struct pm_function_list *all, const char *text) {

@@ -12,7 +12,7 @@
 #include "core/base/base.h"
 
 /* Of a quantity: runs that differ by less are alike; a block more or less is touched where
- * addresses lie otherwise. */
+   addresses lie otherwise. */
 static const double alike = 0.01;
 /* Edges, the largest first, that judge parameters: nearly all counts. */
 enum { sampled_edges = 64 };
@@ -26,7 +26,7 @@ struct pm_fit_sample {
     size_t n;
     PM_ARRAY(double, values);  /* n for each series, in the order of the profiles */
     PM_ARRAY(double, weights); /* one for each series */
-    size_t n_edge_series;      /* of them; then come those of histograms, QUANTITIES for each */
+    size_t n_edge_series; /* series of edges; then come those of histograms, QUANTITIES for each */
 };
 
 static double parameter_of(const struct pm_profile *profile, const char *name) {

@@ -43,14 +43,15 @@ double pm_fit_sample_error(const struct pm_fit_sample *sample, const char *const
    REPEATS (a value for each profile): those that are like an earlier one. */
 bool pm_fit_sample_ignores(const struct pm_fit_sample *sample, const char *name, bool *repeats);
 
-/* ---- divergent.c ----------------------------------------------------------------------------- */
+/* ---- outlier_sizes.c
+ * ----------------------------------------------------------------------------- */
 
 /* Which of the PROFILES (N of them, as pm_fit takes them, in models of PARAMETER) are sizes that do
-   not go with the others; fills DIVERGES (n values) and STATISTICS (may be NULL) and gives how many
-   there are. */
-size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n,
-                             const char *parameter, bool *diverges, unsigned n_threads,
-                             struct pm_fit_statistics *statistics);
+   not go with the others; fills IS_OUTLIER (n values) and STATISTICS (may be NULL) and gives how
+   many there are. */
+size_t pm_fit_find_outlier_sizes(const struct pm_profile *const *profiles, size_t n,
+                                 const char *parameter, bool *is_outlier, unsigned n_threads,
+                                 struct pm_fit_statistics *statistics);
 
 /* ---- bases.c --------------------------------------------------------------------------------- */
 

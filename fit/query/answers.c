@@ -53,8 +53,9 @@ static double answer_in(const struct answering *in, const struct pm_query_row *r
 /* What the row's cache, number C, writes to the next level; see pm_query_row. */
 static double write_backs_in(const struct answering *in, const struct pm_query_row *row, size_t c) {
     const struct pm_query_level_cache *level = &in->asked->caches->caches[c];
-    const struct pm_query_cache keeps = {.block_bytes = row->cache.block_bytes,
-                                         .blocks = level->writes_through ? 0 : row->cache.blocks};
+    struct pm_query_cache keeps = {.block_bytes = row->cache.block_bytes};
+    if (!level->writes_through)
+        keeps = row->cache;
     return level->is_tlb ? NAN
                          : pm_query_write_backs(in->profile, in->asked->parts[row->part], &keeps);
 }
@@ -66,15 +67,16 @@ static void add_spread(struct pm_query_row *row, double spread) {
     add_bound(row, fmin(row->counts.accesses, fmax(row->high, misses) + spread));
 }
 
-/* THERE[0]: at the size; the others, if the profile is predicted, at the ends of the models'
-   intervals, else without profiles. */
+/* THERE[0]: at the size; the others at the ends of the models' intervals, of a profile that was
+   measured the same again, since the cache's own ends differ; without profiles: there are none. */
 static void add_point(const struct answering there[3], size_t c, struct pm_query_row *row) {
     const struct pm_profile *profile = there[0].profile;
     const struct pm_query_groups *groups = there[0].asked->parts[row->part];
     struct pm_query_cache unlimited = {.block_bytes = row->cache.block_bytes, .blocks = INFINITY};
     row->at = profile->parameters;
     double found = answer_in(&there[0], row, c);
-    for (int i = 0; i < 3 && there[1].profile; i++)
+    bool has_ends = there[1].profile && (there[1].profile != profile || row->cache.serves.n_points);
+    for (int i = 0; i < 3 && has_ends; i++)
         add_bound(row, answer_in(&there[i], row, c));
     if (!isnan(row->wanted))
         row->cache.blocks = found;
@@ -93,6 +95,13 @@ static void add_point(const struct answering there[3], size_t c, struct pm_query
     row->relative_error = profile->relative_error;
 }
 
+static bool any_response(const struct pm_query_caches *caches) {
+    bool any = false;
+    for (size_t c = 0; c < caches->n_caches; c++)
+        any |= caches->caches[c].cache.serves.n_points > 0;
+    return any;
+}
+
 bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_profile *profile,
                         struct pm_query_answers *answers, struct pm_error *err) {
     const struct pm_program *program = asked->program;
@@ -106,14 +115,17 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
         return false;
     for (int end = 0; end < 2; end++)
         pm_program_interpolate(program, ends[end]);
+    struct pm_profile *const same = (struct pm_profile *)profile;
+    struct pm_profile *const between[2] = {bounded ? ends[0] : same, bounded ? ends[1] : same};
+    bool has_ends = bounded || (!n_ratios && any_response(asked->caches));
     double **misses = n_ratios ? NULL
-                               : pm_query_misses(program->structure, profile, bounded ? ends : NULL,
-                                                 asked->caches);
+                               : pm_query_misses(program->structure, profile,
+                                                 has_ends ? between : NULL, asked->caches);
     const size_t n = profile->n_histograms;
     const struct answering there[3] = {
         {asked, profile, misses, 0},
-        {asked, ends[0], misses, n},
-        {asked, ends[1], misses, n + (bounded ? ends[0]->n_histograms : 0)}};
+        {asked, has_ends ? between[0] : NULL, misses, n},
+        {asked, has_ends ? between[1] : NULL, misses, n + between[0]->n_histograms}};
     for (size_t p = 0; p < asked->n_parts; p++)
         for (size_t c = 0; c < asked->caches->n_caches; c++)
             for (size_t r = 0; r < (n_ratios ? n_ratios : 1); r++) {

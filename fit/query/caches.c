@@ -41,7 +41,7 @@ static bool add_cache(struct pm_query_caches *list, const struct pm_query_cache_
         return pm_fail(
             err, "plru is a binary tree: a cache of %.0f ways, no power of two, has none", ways);
     struct pm_query_level_cache *cache = PM_PUSH(list, caches);
-    cache->cache = (struct pm_query_cache){block_bytes, bytes / block};
+    cache->cache = (struct pm_query_cache){.block_bytes = block_bytes, .blocks = bytes / block};
     cache->sets = (struct pm_set_cache){.block_bytes = block_bytes,
                                         .blocks = bytes / block,
                                         .ways = size->ways,
@@ -89,9 +89,10 @@ void pm_query_add_levels(struct pm_query_caches *list, const struct pm_machine *
         *PM_PUSH(list, caches) = (struct pm_query_level_cache){
             .name = pm_strdup(machine->levels[l].name),
             .machine = pm_strdup(machine->name),
-            .cache = {sets[l].block_bytes, sets[l].blocks},
+            .cache = {sets[l].block_bytes, sets[l].blocks, sets[l].serves},
             .sets = sets[l],
             .writes_through = machine->levels[l].write == PM_WRITE_THROUGH,
+            .serves = pm_level_serves_text(&machine->levels[l]),
             .is_tlb = machine->levels[l].kind == PM_LEVEL_TLB,
         };
     free(sets);
@@ -101,6 +102,7 @@ void pm_query_caches_free(struct pm_query_caches *list) {
     for (size_t i = 0; i < list->n_caches; i++) {
         free(list->caches[i].name);
         free(list->caches[i].machine);
+        free(list->caches[i].serves);
     }
     free(list->caches);
 }

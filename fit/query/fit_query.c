@@ -22,7 +22,7 @@ struct pm_query_counts pm_query_count(const struct pm_profile *profile,
             continue;
         counts.accesses += pm_histogram_accesses(histogram);
         counts.cold += histogram->cold_loads + histogram->cold_stores;
-        counts.misses += pm_fully_associative_misses(histogram, cache->blocks);
+        counts.misses += pm_distance_misses(histogram, cache->blocks, &cache->serves);
         if (histogram->at_least < cache->blocks)
             counts.beyond += histogram->beyond_loads + histogram->beyond_stores;
     }
@@ -33,7 +33,8 @@ double pm_query_write_backs(const struct pm_profile *profile, const struct pm_qu
                             const struct pm_query_cache *cache) {
     double sum = pm_profile_has_dirty(profile, cache->block_bytes) ? 0 : NAN;
     for (size_t i = 0; i < groups->n_groups && !isnan(sum); i++)
-        sum += pm_write_backs(profile, groups->groups[i], cache->block_bytes, cache->blocks);
+        sum += pm_write_backs(profile, groups->groups[i], cache->block_bytes, cache->blocks,
+                              &cache->serves);
     return sum;
 }
 

@@ -140,16 +140,16 @@ static double cold_of(const struct pm_profile *profile, uint64_t block_bytes) {
     return cold;
 }
 
-/* What the histograms lack of the whole, they lack in the other size, too. */
-static void add_whole(struct pm_profile *profile, uint64_t from, uint64_t block_bytes) {
-    for (size_t i = 0; i < profile->n_wholes; i++)
-        if (profile->wholes[i].block_bytes == from) {
-            struct pm_whole made = profile->wholes[i];
+/* What the histograms lack of the program total, they lack in the other size, too. */
+static void add_total(struct pm_profile *profile, uint64_t from, uint64_t block_bytes) {
+    for (size_t i = 0; i < profile->n_totals; i++)
+        if (profile->totals[i].block_bytes == from) {
+            struct pm_program_total made = profile->totals[i];
             double lacking = fmax(0, made.cold - cold_of(profile, from));
             made.block_bytes = block_bytes;
             made.cold =
                 cold_of(profile, block_bytes) + lacking * (double)from / (double)block_bytes;
-            *PM_PUSH(profile, wholes) = made;
+            *PM_PUSH(profile, totals) = made;
             return;
         }
 }
@@ -168,7 +168,7 @@ void pm_profile_interpolate(struct pm_profile *profile, const uint64_t *block_si
             continue;
         add_size(profile, block_sizes[i]);
         add_histograms(profile, from, block_sizes[i]);
-        add_whole(profile, from, block_sizes[i]);
+        add_total(profile, from, block_sizes[i]);
         *PM_PUSH(profile, interpolated) = (struct pm_interpolated_size){block_sizes[i], from};
     }
 }

@@ -12,7 +12,7 @@ static bool find_whole_runs(struct pm_program *program, struct pm_error *err) {
     program->is_whole = pm_alloc(program->n_runs, sizeof *program->is_whole);
     for (size_t i = 0; i < program->n_runs; i++) {
         char *how;
-        if (!pm_store_cut_off(program->store, &program->runs[i], &how, err))
+        if (!pm_store_truncation(program->store, &program->runs[i], &how, err))
             return false;
         program->is_whole[i] = !how;
         free(how);

@@ -28,7 +28,9 @@ struct pm_query_groups {
 
 struct pm_query_cache {
     uint64_t block_bytes;
-    double blocks; /* capacity; INFINITY: unlimited */
+    double blocks;             /* capacity (pm_level_capacity_blocks); INFINITY: unlimited */
+    struct pm_response serves; /* of a shared level, which counts in place of BLOCKS but for what
+                                  fits; no points: it is a step */
 };
 
 struct pm_query_counts {
@@ -209,6 +211,7 @@ struct pm_query_level_cache { /* a cache with a name */
     struct pm_query_cache cache;
     struct pm_set_cache sets; /* the same, in sets: for misses */
     bool writes_through, is_tlb;
+    char *serves; /* what a shared level serves, as a sentence; NULL: it is a step; owned */
 };
 
 struct pm_query_caches {
@@ -272,8 +275,8 @@ struct pm_query_row {
     struct pm_query_counts counts;    /* at this size and cache */
     struct pm_query_counts unlimited; /* at this size, in an unlimited cache */
     /* Between which bounds the answer (misses, blocks of the cache, the size) is with a probability
-       of 80%; infinite where a bound is beyond what was looked at; NAN: measured, and sets change
-       nothing. */
+       of 80%; infinite where a bound is beyond what was looked at; NAN: measured, and neither sets
+       nor a response change anything. */
     double low, high;
     double write_backs;         /* at this size and cache; of one that writes through, the stores
                                    that it passes on; NAN: not measured, or a TLB */

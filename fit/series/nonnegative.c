@@ -1,5 +1,5 @@
 /* Least squares with coefficients that are not negative: the paper's way to keep a model from
-   oscillating, for `pmodel fit --partition sigmetrics` only.
+   oscillating, for the partition of the paper only, PM_FIT_WITHOUT=partition.
 
        min Σ ((Σ cᵢ·fᵢ(x_s) − y_s) / y_s)²   subject to cᵢ ≥ 0
 
@@ -11,7 +11,7 @@
 
 #include "fit/series/private.h"
 
-/* Of the diagonal: keeps the program of --partition sigmetrics convex. */
+/* Of the diagonal: keeps that quadratic program convex. */
 static const double ridge = 1e-11;
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };

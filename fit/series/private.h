@@ -155,6 +155,7 @@ struct pm_series_workspace {
     double *normals;                      /* shape.c: of the same, and a row for pm_qp_nearest */
     long double *exact_values;            /* exact.c: [term · n + point] */
 
+    struct pm_series_subject about;            /* the series, for dumps */
     struct pm_tree *tree;                      /* one axis: subsets.c */
     struct pm_series_workspace **alternatives; /* of the design's */
 
@@ -280,6 +281,21 @@ struct pm_series_shape pm_series_shape_of(const struct pm_series_workspace *work
 /* The best of the first N_RANKED that has SHAPE, free or constrained; false if there is none. */
 bool pm_shape_choose(struct pm_series_workspace *workspace, size_t n_ranked,
                      const struct pm_series_shape *shape, struct pm_candidate *best);
+
+/* ---- dump_candidates.c ----------------------------------------------------------------------- */
+
+/* How a candidate came to its place. */
+enum pm_candidate_fate {
+    PM_CANDIDATE_UNSOLVED, /* its terms depend on each other */
+    PM_CANDIDATE_OUTSIDE,  /* it is not in shape, nor could be put there */
+    PM_CANDIDATE_FREE,     /* it is in shape as it is */
+    PM_CANDIDATE_PUT,      /* it was put in shape */
+    PM_N_CANDIDATE_FATES,
+};
+/* Candidate C is number RANK of those of the series with SHAPE; IS_BEST: of those so far. */
+void pm_dump_candidate(const struct pm_series_workspace *workspace,
+                       const struct pm_series_shape *shape, size_t rank,
+                       const struct pm_candidate *c, enum pm_candidate_fate fate, bool is_best);
 
 /* ---- exact.c --------------------------------------------------------------------------------- */
 

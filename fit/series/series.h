@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/dumps/dumps.h"
 #include "core/model.h"
 #include "fit/private.h"
 
@@ -121,7 +122,7 @@ void pm_design_number_functions(struct pm_design *design, size_t n);
 double pm_design_model_value(const struct pm_design *design, const struct pm_model *model,
                              size_t size);
 
-/* The size after K that is nearest to it: the next one, if there is one parameter. */
+/* The nearest size after K: the next one, if there is one parameter. */
 size_t pm_design_nearest(const struct pm_design *design, size_t k);
 
 /* How the sizes FROM and TO differ: the sums of log(to / from) over the parameters that grow and
@@ -138,6 +139,16 @@ void pm_series_workspace_free(struct pm_series_workspace *workspace);
    zero are left out for counts: the quantity sets in later. */
 void pm_series_fit(struct pm_series_workspace *workspace, const double *y, enum pm_series_kind kind,
                    struct pm_model *model);
+
+/* What the series are of that a workspace fits from here on, for the dump of their candidates
+   (dump_candidates.c). */
+struct pm_series_subject {
+    const struct pm_dumping *dumping; /* NULL: nobody wants to know */
+    const struct pm_basis *basis;     /* functions of the model set, which terms are numbers in */
+    char what[128];                   /* "edge b0 -> b1" */
+};
+void pm_series_about(struct pm_series_workspace *workspace,
+                     const struct pm_series_subject *subject);
 
 /* How well a free polynomial of degree 3 at most predicts each of Y[FROM …] from the others: the
    leave-one-out error, relative; 0 for all zeros. */

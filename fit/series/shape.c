@@ -277,6 +277,19 @@ static void set_terms(const struct pm_series_workspace *w, unsigned subset,
             c->terms[c->n_terms++] = f;
 }
 
+/* Solves C, and puts it in shape unless so many were, N_CONSTRAINED, that no more are. */
+static enum pm_candidate_fate shape_candidate(struct pm_series_workspace *w,
+                                              const struct pm_series_shape *shape,
+                                              size_t *n_constrained, struct pm_candidate *c) {
+    if (!pm_candidate_solve(w, c))
+        return PM_CANDIDATE_UNSOLVED;
+    find_rows(w, c);
+    if (pm_fit_without(PM_STEP_SHAPE) || keeps_shape(w, c, w->signs))
+        return PM_CANDIDATE_FREE;
+    bool put = (*n_constrained)++ < most_constrained && put_in_shape(w, shape, c);
+    return put ? PM_CANDIDATE_PUT : PM_CANDIDATE_OUTSIDE;
+}
+
 bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked,
                      const struct pm_series_shape *shape, struct pm_candidate *best) {
     size_t n_constrained = 0;
@@ -285,15 +298,11 @@ bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked,
     for (size_t i = 0; i < n_ranked && w->ranked[i].score < best->score; i++) {
         struct pm_candidate c;
         set_terms(w, w->ranked[i].subset, &c);
-        if (!pm_candidate_solve(w, &c))
-            continue;
-        find_rows(w, &c);
-        if (!pm_fit_without(PM_STEP_SHAPE) && !keeps_shape(w, &c, w->signs)) {
-            if (n_constrained++ >= most_constrained || !put_in_shape(w, shape, &c))
-                continue;
-        }
-        if (c.score < best->score)
+        enum pm_candidate_fate fate = shape_candidate(w, shape, &n_constrained, &c);
+        bool is_best = fate >= PM_CANDIDATE_FREE && c.score < best->score;
+        if (is_best)
             *best = c;
+        pm_dump_candidate(w, shape, i, &c, fate, is_best);
     }
     return isfinite(best->score);
 }

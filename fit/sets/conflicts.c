@@ -322,7 +322,7 @@ static double add_own(const struct pm_conflicts *conflicts, size_t c, uint32_t g
     return (double)n;
 }
 
-/* Of SUM, which is of blocks of all colours, those of one: P has most + 1 places. */
+/* The distribution P (most + 1 places) of the blocks of one colour, from SUM of all colours. */
 static void spread_over_colours(const struct pm_conflicts *conflicts, const double *sum,
                                 double *p) {
     const uint32_t most = conflicts->most;

@@ -72,7 +72,8 @@ struct pm_carried_routine {
     double share;
 };
 
-/* A scope with all that is called in it: what a reuse spans that is longer than any inner one. */
+/* A scope with all that is called in it: a reuse that no inner scope spans lies within one entry of
+   it. */
 struct pm_carrier {
     double accesses; /* touches of blocks over the whole run */
     double entries;
@@ -100,7 +101,8 @@ double pm_carrier_share(const struct pm_carriers *carriers, const struct pm_carr
 double pm_carrier_code_blocks(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
                               double accesses, uint64_t block_bytes);
 
-/* The sum over the groups in a carrier of OF_GROUP, each times the share of it that is there. */
+/* The sum of OF_GROUP over the groups in a carrier, each weighted with the share of the group that
+   is in it. */
 struct pm_carried_sum {
     const double *of_group;
     double *of_routine; /* [routine]: of all its groups */
@@ -294,10 +296,10 @@ struct pm_reuse_list {
     size_t n_histograms;                        /* of all profiles */
     size_t n_counts;                            /* of each reuse */
     float *counts;  /* [reuse][n_counts]: pm_between.p; NULL: one set, or LRU */
-    double *misses; /* [histogram]: those of the other reuses, and what always misses */
+    double *misses; /* [histogram]: misses of the other reuses, and accesses that always miss */
 };
-/* Those of N profiles, whose histograms are numbered one after the other.  They share windows, so
-   that what one comes to hangs a little on the others. */
+/* Makes the list for N profiles, whose histograms are numbered consecutively.  The profiles share
+   windows, so that the result of one depends a little on the others. */
 void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
                         const struct pm_ruled_cache *cache, struct pm_reuse_list *list);
 void pm_reuse_list_free(struct pm_reuse_list *list);

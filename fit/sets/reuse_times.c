@@ -21,7 +21,7 @@
 #include "fit/sets/private.h"
 
 /* Of the times of a carrier: the power of the ratio between when a walk comes back and when a block
- * is used again, with which its share falls. */
+   is used again, with which its share falls. */
 static const double time_sharpness = 8.0;
 
 /* How many different innermost strides WALK has in its variants: without their signs, since it
@@ -39,7 +39,8 @@ static uint32_t count_strides(const struct pm_walks *walks, const struct pm_walk
     return n;
 }
 
-/* The walk that has most strides, of these the one that is executed most; NULL: all have one. */
+/* The walk with the most strides, among equals the most executed one; NULL: no walk has more than
+   one stride. */
 static const struct pm_rated_walk *find_leader(const struct pm_walks *walks,
                                                const struct pm_rated_walk *rated, size_t n) {
     const struct pm_rated_walk *leader = NULL;

@@ -14,7 +14,7 @@
 /* Of a reference in a window: with fewer, most windows have none of it. */
 static const double least_executions = 0.5;
 
-enum { MOST_RANGES = 1 << 22 }; /* of one cluster: what is beyond counts as spread evenly */
+enum { MOST_RANGES = 1 << 22 }; /* of one cluster; a larger one counts as spread evenly */
 
 struct enumeration {
     const struct pm_walk *walk;

@@ -54,6 +54,7 @@ struct pm_set_cache *pm_set_caches_of(const struct pm_machine *machine) {
             .replacement = level->replacement,
             .indexed = level->indexed,
             .unified = level->unified,
+            .serves = level->serves,
             .inner_blocks = is_exclusive ? floor(inner_bytes / (double)level->block_bytes) : 0};
         inner_bytes = (is_exclusive ? inner_bytes : 0) + blocks * (double)level->block_bytes;
     }
@@ -66,14 +67,15 @@ static uint64_t sets_of(const struct pm_profile *profile, const struct pm_set_ca
                : (uint64_t)(cache->blocks / cache->ways);
 }
 
-/* Whose misses are asked for: those of PROFILE, unless these are not wanted, and behind them those
-   of each of OTHERS. */
+/* Lists the profiles whose misses are asked for: PROFILE, unless it is not wanted, then each of
+   OTHERS. */
 struct asked_misses {
     const struct pm_structure *structure;
     const struct pm_profile *profile;
     bool without_profile;
     const struct pm_histograms_of *others;
     size_t n_others;
+    bool others_are_ends; /* two, of which the first has fewer misses */
 };
 
 /* How many of the numbers asked for are the profile's own. */
@@ -81,12 +83,25 @@ static size_t n_own(const struct asked_misses *asked) {
     return asked->without_profile ? 0 : asked->profile->n_histograms;
 }
 
-static void count_fully_associative(const struct pm_histograms_of *of,
-                                    const struct pm_set_cache *cache, double *misses) {
+/* Where distances are all that counts: in one set, or through SERVES. */
+static void count_by_distance(const struct pm_histograms_of *of, const struct pm_set_cache *cache,
+                              const struct pm_response *serves, double *misses) {
     for (size_t h = 0; h < of->n; h++) {
         const struct pm_histogram *histogram = &of->histograms[h].histogram;
         if (histogram->block_bytes == cache->block_bytes)
-            misses[h] = pm_fully_associative_misses(histogram, cache->blocks + cache->inner_blocks);
+            misses[h] = pm_distance_misses(histogram, cache->blocks + cache->inner_blocks, serves);
+    }
+}
+
+static void count_all_by_distance(const struct asked_misses *asked,
+                                  const struct pm_histograms_of *own,
+                                  const struct pm_set_cache *cache, double *misses) {
+    count_by_distance(own, cache, &cache->serves, misses);
+    misses += own->n;
+    for (size_t i = 0; i < asked->n_others; misses += asked->others[i++].n) {
+        struct pm_response serves =
+            asked->others_are_ends ? pm_response_end(&cache->serves, i == 0) : cache->serves;
+        count_by_distance(&asked->others[i], cache, &serves, misses);
     }
 }
 
@@ -97,11 +112,8 @@ static void count_misses(const struct asked_misses *asked, const struct pm_set_c
     uint64_t n_sets = sets_of(asked->profile, cache);
     double blocks = cache->blocks + cache->inner_blocks;
     struct pm_rule *rule = pm_rule_new(cache->replacement, blocks / (double)n_sets);
-    if (n_sets == 1 && pm_rule_is_lru(rule) && !cache->unified) {
-        count_fully_associative(&own, cache, misses);
-        misses += own.n;
-        for (size_t i = 0; i < asked->n_others; misses += asked->others[i++].n)
-            count_fully_associative(&asked->others[i], cache, misses);
+    if (cache->serves.n_points || (n_sets == 1 && pm_rule_is_lru(rule) && !cache->unified)) {
+        count_all_by_distance(asked, &own, cache, misses);
     } else {
         const struct pm_ruled_cache ruled = {.n_sets = n_sets,
                                              .blocks = blocks,
@@ -136,21 +148,29 @@ static double **misses_of(const struct asked_misses *asked, const struct pm_set_
     return misses;
 }
 
-double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
-                       struct pm_profile *const *ends, const struct pm_set_cache *caches,
-                       size_t n) {
+static double **misses_between(const struct pm_structure *structure,
+                               const struct pm_profile *profile, struct pm_profile *const *ends,
+                               bool ends_of_responses, const struct pm_set_cache *caches,
+                               size_t n) {
     struct pm_histograms_of of[2];
     for (int end = 0; ends && end < 2; end++)
         of[end] = (struct pm_histograms_of){ends[end]->histograms, ends[end]->n_histograms};
-    return misses_of(&(struct asked_misses){structure, profile, false, of, ends ? 2 : 0}, caches,
-                     n);
+    const struct asked_misses asked = {structure, profile,      false,
+                                       of,        ends ? 2 : 0, ends_of_responses};
+    return misses_of(&asked, caches, n);
+}
+
+double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                       struct pm_profile *const *ends, const struct pm_set_cache *caches,
+                       size_t n) {
+    return misses_between(structure, profile, ends, true, caches, n);
 }
 
 double **pm_set_misses_of_levels(const struct pm_structure *structure,
                                  const struct pm_profile *profile, struct pm_profile *const *ends,
                                  const struct pm_machine *machine) {
     struct pm_set_cache *caches = pm_set_caches_of(machine);
-    double **misses = pm_set_misses(structure, profile, ends, caches, machine->n_levels);
+    double **misses = misses_between(structure, profile, ends, false, caches, machine->n_levels);
     free(caches);
     return misses;
 }
@@ -161,8 +181,8 @@ double **pm_set_misses_of_parts(const struct pm_structure *structure,
                                 const struct pm_machine *machine) {
     const struct pm_histograms_of of = {parts, n_parts};
     struct pm_set_cache *caches = pm_set_caches_of(machine);
-    double **misses = misses_of(&(struct asked_misses){structure, profile, true, &of, 1}, caches,
-                                machine->n_levels);
+    const struct asked_misses asked = {structure, profile, true, &of, 1, false};
+    double **misses = misses_of(&asked, caches, machine->n_levels);
     free(caches);
     return misses;
 }

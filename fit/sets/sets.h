@@ -17,7 +17,9 @@ struct pm_set_cache {
     uint32_t ways; /* 0: fully associative */
     enum pm_replacement replacement;
     enum pm_indexing indexed;
-    bool unified;        /* it holds the code that is executed, too */
+    bool unified;              /* it holds the code that is executed, too */
+    struct pm_response serves; /* where it has points they alone count: what is above, but for the
+                                  size of blocks, says nothing of how it is shared */
     double inner_blocks; /* of the caches nearer the core, none of which an exclusive cache holds:
                             they keep blocks from missing as its own do; 0: it is not exclusive */
 };
@@ -31,11 +33,14 @@ struct pm_set_cache *pm_set_caches_of(const struct pm_machine *machine);
    as fully associative.  Each sees every access, but that an exclusive one holds what leaves the
    one before it.  Behind them, unless ENDS is NULL, the misses of the histograms of its two
    profiles, between which PROFILE lies: what enters a cache between two uses is enumerated once for
-   both, from PROFILE's walks.  PROFILE's own are the same to the bit with ENDS and without.
+   both, from PROFILE's walks.  PROFILE's own are the same to the bit with ENDS and without.  Of a
+   cache with a response the first of ENDS, which has fewer misses, goes through the high end of its
+   intervals, the second through the low one.
    [cache][histogram], freed by pm_set_misses_free. */
 double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
                        struct pm_profile *const *ends, const struct pm_set_cache *caches, size_t n);
-/* The same for the levels of MACHINE. */
+/* The same for the levels of MACHINE, but that ENDS go through responses as they are: between what
+   the machine's figures lie is joined to the time apart (sched/machine_interval.c). */
 double **pm_set_misses_of_levels(const struct pm_structure *structure,
                                  const struct pm_profile *profile, struct pm_profile *const *ends,
                                  const struct pm_machine *machine);

@@ -51,7 +51,7 @@ static void make_walk(const struct pm_reference_strides *strides, struct pm_walk
     place_walk(walk, strides->lowest, strides->highest);
 }
 
-/* The levels of a variant that it lasts for; what is not known of them is as usual. */
+/* The stride levels that a variant covers; unknown figures are those of the usual walk. */
 static void make_variant(const struct pm_reference_strides *strides,
                          const struct pm_stride_variant *from, struct pm_walk *walk) {
     double spanned = 1;

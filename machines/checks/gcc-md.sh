@@ -11,7 +11,7 @@
 #     --summary    the counts and these lists as JSON
 #     --json       the machine as `pmodel machines NAME --format json` prints it
 #
-# A row agrees if all three figures are the same and none of its figures is marked: what is marked may come from this table.
+# A row agrees if all three figures are the same and none of its figures is unverified: such a figure may come from this table.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -63,8 +63,8 @@ jq -L "$here" --slurpfile gcc "$scratch/gcc.json" --rawfile map "$here/$name.map
         | "\(.class) \(.width) \(.element)" as $title
         | if $theirs == null then {row: $title, gone: "GCC has no reservation \(.name)"}
           elif $theirs.unknown != [] then {row: $title, gone: "the map does not name the units \($theirs.unknown | join(" ")) of \(.name)"}
-          elif $index == null then {row: $title, marked: false, found: ["\($title) row: ours none, GCC\u0027s \(.name)"]}
-          else $costs[$index] as $ours | {row: $title, marked: ($ours.marked != []),
+          elif $index == null then {row: $title, unverified: false, found: ["\($title) row: ours none, GCC\u0027s \(.name)"]}
+          else $costs[$index] as $ours | {row: $title, unverified: ($ours.unverified != []),
             ours: "\($ours.latency) \($ours | repeat_of_row) \($ours | units_of_row | text)",
             gcc: "\($theirs.latency) \($theirs.repeat) \($theirs.units | sort | text)",
             found: [(if .class | has_result then figure("\($title) latency"; $ours.latency; $theirs.latency) else empty end),
@@ -82,11 +82,11 @@ jq -L "$here" --slurpfile gcc "$scratch/gcc.json" --rawfile map "$here/$name.map
         + [$bypasses[] | . as $line | select(.[1] != "*" and (any($gcc[]; .from == $line[1] and .to == $line[2]) | not)) | "GCC has no bypass from \(.[1]) to \(.[2])"])
         as $lacking
     | [$listed | split("\n")[] | select(test("^[a-z]")) | capture("^(?<what>.*), reason: (?<reason>.*)$") // {what: ., reason: ""}] as $known
-    | {rows: ($compared | length), agreeing: [$compared[] | select(.found == [] and .marked == false)] | length,
-       marked: [$compared[] | select(.marked)] | length, differences: ($found | length),
+    | {rows: ($compared | length), agreeing: [$compared[] | select(.found == [] and .unverified == false)] | length,
+       unverified: [$compared[] | select(.unverified)] | length, differences: ($found | length),
        not_listed: [$found[] | . as $one | select(any($known[]; .what == $one and .reason != "") | not)],
        gone: [$known[].what | . as $one | select(any($found[]; . == $one) | not)], lacking: $lacking,
-       table: [$compared[] | select(.ours) | [.row, .ours, .gcc, (if .marked then "marked" else "" end)]]}' \
+       table: [$compared[] | select(.ours) | [.row, .ours, .gcc, (if .unverified then "unverified" else "" end)]]}' \
     "$scratch/machine.json" >"$scratch/summary.json"
 
 case $show in
@@ -94,7 +94,7 @@ summary) jq 'del(.table)' "$scratch/summary.json" ;;
 list) jq -r '.not_listed[] | . + ", reason: "' "$scratch/summary.json" ;;
 table)
     jq -r '["row", "ours", "GCC"], .table[] | @tsv' "$scratch/summary.json" | column -t -s "$(printf '\t')"
-    jq -r '"", "\(.agreeing) of \(.rows) rows agree, \(.marked) are marked",
+    jq -r '"", "\(.agreeing) of \(.rows) rows agree, \(.unverified) are unverified",
         (.not_listed[] | "not listed with a reason: " + .), (.gone[] | "listed, but no longer so: " + .), .lacking[]' "$scratch/summary.json"
     jq -e '.not_listed + .gone + .lacking == []' "$scratch/summary.json" >/dev/null
     ;;

@@ -45,7 +45,7 @@ def row_of($costs; $probe):
     | ([$rows[] | select(.row.mnemonic and .row.mnemonic == $probe.mnemonic)] | best)
       // ([$rows[] | select(.row.mnemonic == null and .row.class == $probe.class)] | best);
 
-# The units that a row's templates name: "2*p5 + p0|p1:3@2" → p0 p1 p5.
+# The units that a row's reservation tables name: "2*p5 + p0|p1:3@2" → p0 p1 p5.
 def units_of_row: [(.uses // [])[] | split("+")[] | sub("^\\s*[0-9]+\\s*\\*"; "") | sub("[:@].*$"; "") | split("|")[]
     | gsub("\\s"; "")] | unique;
 
@@ -75,7 +75,7 @@ def differences($row; $llvm; $shared):
         | ($llvm.units | shared_units($shared; "llvm")) as $theirs | select($ours != $theirs)
         | {figure: "units", ours: $ours, llvm: $theirs, close: true})] end;
 
-# From a machine: {shared, unmatched (units that $units does not name), probes: [{…, row (index in costs), counts, llvm, differences}], rows: [{marked, close, differences: [{what, rest}]}]},
+# From a machine: {shared, unmatched (units that $units does not name), probes: [{…, row (index in costs), counts, llvm, differences}], rows: [{unverified, close, differences: [{what, rest}]}]},
 # where `what` is a class or mnemonic, a width and an element, and `rest` the figures, both as in a file of differences.
 def compare($probes; $llvm; $units):
     [.units[].name] as $names | .costs as $costs
@@ -90,7 +90,7 @@ def compare($probes; $llvm; $units):
     | .probes as $all
     | {$shared, unmatched: ($names - [$units[].ours[]]), probes: $all, rows: [range($costs | length) as $r | $costs[$r]
         | [$all[] | select(.row == $r and .counts)] as $own
-        | {marked: (.marked // [] | length > 0), close: ($own != [] and all($own[].differences[]; .close)),
+        | {unverified: (.unverified // [] | length > 0), close: ($own != [] and all($own[].differences[]; .close)),
            differences: (if $own == [] then
                 [{what: [.mnemonic // .class, (.width, .element | . // "any" | tostring)], rest: "probe: ours a row, llvm's none"}]
             else [$own[] | .what as $what | .differences[] | {$what, rest: "\(.figure): ours \(.ours), llvm's \(.llvm)"}] end)}]};
@@ -105,7 +105,7 @@ def table($costs): .shared as $shared
            (if $row.free then "free" else $row.throughput | number end), (.llvm.throughput | number),
            ($row | units_of_row | shared_units($shared; "ours")), (.llvm.units // [] | shared_units($shared; "llvm")),
            ([(if .differences == [] then empty elif all(.differences[]; .close) then "differs" else "differs by more than a cycle" end),
-             (select($row.mnemonic) | "row of its mnemonic"), (select(($row.marked // []) != []) | "marked"),
+             (select($row.mnemonic) | "row of its mnemonic"), (select(($row.unverified // []) != []) | "unverified"),
              (select(.counts | not) | "another of its class")] | join(", "))])
     | @tsv;
 
@@ -127,9 +127,9 @@ def list($listed): [.rows[].differences[] | . as $line | select(any($listed[]; .
     | sort_by(.what)[] | "\(text), reason: ";
 
 def summary($listed): [.rows[].differences[]] as $lines | [$listed[] | select(.reason != "")] as $explaining
-    | def agrees: .close and (.marked | not);
+    | def agrees: .close and (.unverified | not);
       def is_explained: . as $line | any($explaining[]; covers($line));
-    {rows: (.rows | length), agreeing: ([.rows[] | select(agrees)] | length), marked: ([.rows[] | select(.marked)] | length),
+    {rows: (.rows | length), agreeing: ([.rows[] | select(agrees)] | length), unverified: ([.rows[] | select(.unverified)] | length),
      close: ([.rows[] | select(.close)] | length),
      agreeing_or_explained: ([.rows[] | select(agrees or all(.differences[]; is_explained))] | length),
      unmatched_units: .unmatched, differences: ($lines | length), not_listed: [$lines[] | select(is_explained | not) | text],

@@ -11,7 +11,7 @@
 #     --json     the machine as `pmodel machines NAME --format json` prints it
 #
 # A row agrees if its latency and reciprocal throughput are within one cycle of llvm's for each probe that counts, and none of its
-# figures is marked.  llvm's latency of an instruction with a memory operand includes that of a load; so only probes of loads have one.
+# figures is unverified.  llvm's latency of an instruction with a memory operand includes that of a load; so only probes of loads have one.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -86,7 +86,7 @@ table)
     jq_here -r --slurpfile machine "$scratch/machine.json" 'table($machine[0].costs)' "$scratch/compared.json" |
         column -t -s "$(printf '\t')"
     jq_here --slurpfile listed "$scratch/listed.json" 'summary($listed[0])' "$scratch/compared.json" >"$scratch/summary.json"
-    jq -r '"", "\(.agreeing) of \(.rows) rows agree; \(.marked) are marked, with those within a cycle \(.close)",
+    jq -r '"", "\(.agreeing) of \(.rows) rows agree; \(.unverified) are unverified, with those within a cycle \(.close)",
         (.unmatched_units[] | "no line of llvm.machines names the unit " + .),
         (.not_listed[] | "not listed with a reason: " + .), (.gone[] | "listed, but no longer so: " + .)' "$scratch/summary.json"
     jq -e '.unmatched_units + .not_listed + .gone == []' "$scratch/summary.json" >/dev/null

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
+#include "core/machine/machine.h"
 #include "machines/probe/clock/clock.h"
 #include "machines/probe/code/code.h"
 #include "machines/probe/effort.h"
@@ -15,7 +16,7 @@
 #include "machines/probe/memory/memory.h"
 
 /* What the processor and the system say of themselves.  In a guest both can be made up: it stands
-   beside what was measured, in comments, and decides nothing. */
+   beside what was measured, in comments; only the core's name is taken from it, and checked. */
 struct pm_said_cache {
     unsigned level;
     char type[16];                                       /* "Data", "Instruction", "Unified" */
@@ -36,22 +37,49 @@ void pm_said_free(struct pm_said *said);
 /* "amd-25-17": the processor in names of files; owned by the caller. */
 char *pm_said_name(const struct pm_said *said);
 
+/* ---- the core -------------------------------------------------------------------------------- */
+
+/* The name of the machine that describes the core, by the list at CORES_PATH; MAY_BE_NEAR: of the
+   nearest one that is described.  NULL without an error: none.  Owned by the caller. */
+char *pm_recognise_core(const char *cores_path, const struct pm_said *said, bool may_be_near,
+                        struct pm_error *err);
+
+/* What instructions say of a core beside another one: of DIFFER figures that differ between the
+   two, AGREE are nearer to the first. */
+struct pm_core_check {
+    const char *other; /* its name */
+    size_t differ, agree;
+};
+/* Is what was measured nearer to CORE? */
+bool pm_core_is(const struct pm_machine *core, const struct pm_machine *other,
+                const struct pm_instruction_costs *costs, struct pm_core_check *check);
+
+/* ---- the probe ------------------------------------------------------------------------------- */
+
+struct pm_probe_request {
+    const char *forms_path;        /* the list of probe instructions of this ISA */
+    const struct pm_machine *core; /* that cpuid names; NULL: none, so units are inferred */
+    const struct pm_machine *const *others; /* described cores that it might be instead */
+    size_t n_others;
+};
+
 /* What was measured. */
 struct pm_machine_probe {
     struct pm_said said;
     struct pm_clock_rates rates;
-    struct pm_forms forms; /* that the instructions' costs point to */
+    const struct pm_machine *core; /* of the request, if instructions agree; NULL: not known */
+    struct pm_core_check check;    /* beside the one that is nearest to it, or against it */
+    struct pm_forms forms;         /* that the instructions' costs point to */
     struct pm_instruction_costs instructions;
     struct pm_memory_probe memory;
     struct pm_estimate page_fault_cycles;
-    uint64_t rounds, discarded; /* of the clock */
-    double seconds;             /* that it took */
-    bool quick, stopped;        /* stopped: parts are missing */
+    struct pm_clock_load load;
+    double seconds;      /* that it took */
+    bool quick, stopped; /* stopped: parts are missing */
 };
 
-/* Probes.  FORMS_PATH: the list of probe instructions of this ISA.  False: nothing could be
-   measured. */
-bool pm_probe(const char *forms_path, const struct pm_probe_effort *effort,
+/* Probes.  False: nothing could be measured. */
+bool pm_probe(const struct pm_probe_request *request, const struct pm_probe_effort *effort,
               struct pm_machine_probe *probe, struct pm_error *err);
 void pm_machine_probe_free(struct pm_machine_probe *probe);
 

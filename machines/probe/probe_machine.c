@@ -4,30 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A part of the whole, for progress. */
-struct part {
-    const struct pm_probe_effort *whole;
-    double from, to;
-};
-
-static void progress_of_part(void *context, const char *what, double share) {
-    const struct part *part = context;
-    if (part->whole->progress)
-        part->whole->progress(part->whole->context, what,
-                              part->from + (part->to - part->from) * share);
-}
-
-static bool stop_of_part(void *context) {
-    const struct part *part = context;
-    return part->whole->stop && part->whole->stop(part->whole->context);
-}
-
-static struct pm_probe_effort effort_of_part(struct part *part) {
-    return (struct pm_probe_effort){.quick = part->whole->quick,
-                                    .progress = progress_of_part,
-                                    .stop = stop_of_part,
-                                    .context = part};
-}
+/* What is under way then is finished, which takes a second or two. */
+static const double QUICK_SECONDS = 26, WHOLE_SECONDS = 285;
+static const double CLOCK_SHARE = 0.05;
 
 /* The widest fused multiply-adds that this processor executes. */
 static struct pm_probe_loop *widest_vectors(const struct pm_forms *forms) {
@@ -52,42 +31,59 @@ static void measure_rates(struct pm_clock *clock, const struct pm_forms *forms,
     pm_probe_loop_free(vectors);
 }
 
-bool pm_probe(const char *forms_path, const struct pm_probe_effort *effort,
+/* Is it the core that cpuid names?  CHECK is the one that says most against it. */
+static void check_core(const struct pm_probe_request *request, struct pm_machine_probe *probe) {
+    bool is_it = request->core != NULL;
+    double least = INFINITY;
+    for (size_t i = 0; request->core && i < request->n_others; i++) {
+        struct pm_core_check check;
+        is_it &= pm_core_is(request->core, request->others[i], &probe->instructions, &check);
+        double share = (double)check.agree / (double)check.differ;
+        if (check.differ && share < least) {
+            least = share;
+            probe->check = check;
+        }
+    }
+    probe->core = is_it ? request->core : NULL;
+}
+
+bool pm_probe(const struct pm_probe_request *request, const struct pm_probe_effort *given,
               struct pm_machine_probe *probe, struct pm_error *err) {
-    /* Of the time that a whole probe takes. */
-    static const double INSTRUCTIONS_END = 0.35;
     memset(probe, 0, sizeof *probe);
     pm_memory_probe_begin(&probe->memory);
     double begin = pm_clock_now();
-    probe->quick = effort->quick;
+    struct pm_probe_budget budget = {.begin = begin,
+                                     .end = begin + (given->quick ? QUICK_SECONDS : WHOLE_SECONDS)};
+    struct pm_probe_effort effort = *given;
+    effort.budget = &budget;
+    probe->quick = effort.quick;
     probe->said = pm_what_is_said(); /* before the clock binds the thread to one of its CPUs */
     struct pm_forms forms = {0};
     struct pm_memory_bench bench;
     struct pm_clock *clock = pm_clock_new(err);
-    if (!clock || !pm_forms_read(forms_path, &forms, err)) {
+    if (!clock || !pm_forms_read(request->forms_path, &forms, err)) {
         pm_clock_free(clock);
         pm_machine_probe_free(probe);
         return false;
     }
+    pm_clock_budget(clock, &budget);
     pm_forms_try(&forms);
-    pm_probe_goes_on(effort, "clock", 0);
+    pm_probe_part(&effort, "clock", CLOCK_SHARE, 1);
     measure_rates(clock, &forms, probe);
     probe->page_fault_cycles = pm_measure_page_fault(1 / probe->rates.one_hz.estimate);
+    pm_measure_instructions(clock, &forms, &effort, &probe->instructions);
+    check_core(request, probe);
+    if (!probe->core)
+        pm_measure_units(clock, &effort, &probe->instructions);
 
-    struct part instructions = {effort, 0.01, INSTRUCTIONS_END};
-    struct pm_probe_effort of_part = effort_of_part(&instructions);
-    pm_measure_instructions(clock, &forms, &of_part, &probe->instructions);
-
-    if (!stop_of_part(&instructions) &&
+    if (!pm_probe_ends(&effort) &&
         pm_memory_host(clock, probe->said.cpus, probe->said.n_cpus, &bench, err)) {
-        struct part memory = {effort, INSTRUCTIONS_END, 1};
-        of_part = effort_of_part(&memory);
-        pm_probe_memory(&bench, 1 / probe->rates.one_hz.estimate, &of_part, &probe->memory);
+        pm_probe_memory(&bench, 1 / probe->rates.one_hz.estimate, &effort, &probe->memory);
         pm_memory_host_free(&bench);
     }
-    probe->stopped = stop_of_part(&instructions);
-    probe->rounds = pm_clock_rounds(clock);
-    probe->discarded = pm_clock_discarded(clock);
+    pm_measure_instructions_again(clock, &effort, &probe->instructions);
+    probe->stopped = effort.stop && effort.stop(effort.context);
+    probe->load = pm_clock_load(clock);
     probe->seconds = pm_clock_now() - begin;
     probe->forms = forms;
     pm_clock_free(clock);

@@ -6,6 +6,7 @@
 
 #include "binlift/binlift.h"
 #include "core/machine/machine.h"
+#include "machines/probe/known_core.h"
 #include "machines/probe/probe_figures.h"
 #include "machines/probe/probe.h"
 
@@ -28,6 +29,21 @@ static void write_said(FILE *to, const struct pm_said *said) {
     }
 }
 
+/* What the user should know of what disturbed: figures that could not be pinned down have wide
+   intervals. */
+static void write_load(FILE *to, const struct pm_clock_load *load) {
+    static const double MUCH = 0.02;
+    if (load->sibling > MUCH)
+        fprintf(to, "# The other thread of the core was busy %.0f%% of the time.\n",
+                100 * load->sibling);
+    if (load->programs > MUCH)
+        fprintf(to, "# Other programs had this CPU %.0f%% of the time.\n", 100 * load->programs);
+    if (load->stolen > MUCH)
+        fprintf(to, "# The hypervisor took %.0f%% of the time away.\n", 100 * load->stolen);
+    if (load->sibling > MUCH || load->programs > MUCH || load->stolen > MUCH)
+        fputs("# What could not be pinned down for that has a wide interval.\n", to);
+}
+
 static void write_rates(FILE *to, const struct pm_clock_rates *rates) {
     fprintf(to, "# MHz of one core %.0f, of all at work %.0f, with the widest vectors %.0f.\n",
             rates->one_hz.estimate * 1e-6, rates->all_hz.estimate * 1e-6,
@@ -38,6 +54,25 @@ static void write_rates(FILE *to, const struct pm_clock_rates *rates) {
             "# CPU %d is a hardware thread of the same core: what was measured with all CPUs at\n"
             "# work is of a core whose threads share it, not of two cores.\n",
             rates->sibling);
+}
+
+static void write_check(FILE *to, const struct pm_machine_probe *probe) {
+    const struct pm_core_check *check = &probe->check;
+    if (probe->core) {
+        fprintf(to, "# The core is that of %s by what it says of itself", probe->core->name);
+        if (check->other)
+            fprintf(to,
+                    ", and by its instructions: of %zu figures that tell it\n"
+                    "# from %s, %zu agree",
+                    check->differ, check->other, check->agree);
+        fputs(".  What was measured stands here where it contradicts that file, is unverified\n"
+              "# there, or is not said.\n",
+              to);
+    } else if (check->other)
+        fprintf(to,
+                "# It is not what it says that it is: of %zu figures that tell that core from %s, "
+                "%zu agree.\n",
+                check->differ, check->other, check->agree);
 }
 
 static unsigned widest_bits(const struct pm_machine_probe *probe) {
@@ -82,39 +117,46 @@ static void write_customs(FILE *to, const struct pm_machine_probe *probe) {
     bool moves = is_eliminated(probe, "mov rax, rcx");
     bool vector_moves = is_eliminated(probe, "vmovaps xmm0, xmm1");
     bool additions = waits_for_nothing(probe, "inc rax");
-    fprintf(to, "\neliminates = {%s%s%szeroing, stack_moves}\n", moves ? "moves, " : "",
-            vector_moves ? "vector_moves, " : "", additions ? "additions, " : "");
+    fprintf(to, "\npage = 4KiB\neliminates = {%s%s%szeroing, stack_moves}\n",
+            moves ? "moves, " : "", vector_moves ? "vector_moves, " : "",
+            additions ? "additions, " : "");
     fputs("fuses_memory = true\nfuses_branch = {int_compare, int_add, logical}\n", to);
     fprintf(to, "not_verified = {%seliminates, fuses_memory, fuses_branch}\n",
             isnan(probe->instructions.issue_width) ? "issue_width, " : "");
 }
 
-static void write_core(FILE *to, const struct pm_machine_probe *probe) {
+static void write_core(struct pm_probe_writing *w, const struct pm_machine_probe *probe) {
     const struct pm_instruction_costs *instructions = &probe->instructions;
+    FILE *to = w->to;
     char date[32];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     fprintf(to, "title   = \"%s (%s-%u-%u, measured)\"\n",
             probe->said.brand[0] ? probe->said.brand : "processor", probe->said.vendor,
             probe->said.family, probe->said.model);
-    fprintf(to, "sources = \"[1] pmodel probe%s, %s\"\nsource  = \"[1]\"\nisa     = x86-64\n\n",
+    fprintf(to, "sources = \"[1] pmodel probe%s, %s\"\nsource  = \"[1]\"\n",
             probe->quick ? " --quick" : "", date);
-    pm_write_estimate(to, "", "clock_mhz", probe->rates.one_hz, 1e-6);
-    fprintf(to, "\nissue_width = %.4g\n",
-            isnan(instructions->issue_width) ? 4 : instructions->issue_width);
-    pm_write_whole(to, "", "window", instructions->window);
-    pm_write_whole(to, "\n", "scheduler", instructions->scheduler);
-    fprintf(to, "\nvector_width = %u\nout_of_order = true\nfma = %s\n", widest_bits(probe),
-            executes(probe, PM_OP_FP_FMA) ? "true" : "false");
-    pm_write_estimate(to, "", "mispredict_penalty", instructions->mispredict_cycles, 1);
-    pm_write_estimate(to, "\n", "store_forward_latency", instructions->store_forward_cycles, 1);
-    pm_write_estimate(to, "\n", "store_block_latency", instructions->store_block_cycles, 1);
-    pm_write_estimate(to, "\n", "store_line", instructions->store_line_cycles, 1);
-    pm_write_estimate(to, "\n", "page_fault", probe->page_fault_cycles, 1);
-    if (instructions->taken_jumps > 1.1)
+    pm_write_estimate(to, "\n", "clock_mhz", probe->rates.one_hz, 1e-6);
+    pm_write_of_unknown(w, "\nisa = x86-64\nissue_width = %.4g\nout_of_order = true",
+                        isnan(instructions->issue_width) ? 4 : instructions->issue_width);
+    /* A guest may hide vectors that the core has. */
+    if (!w->core || widest_bits(probe) != w->core->vector_width_bits)
+        fprintf(to, "\nvector_width = %u", widest_bits(probe));
+    if (!w->core || executes(probe, PM_OP_FP_FMA) != w->core->has_fma)
+        fprintf(to, "\nfma = %s", executes(probe, PM_OP_FP_FMA) ? "true" : "false");
+    pm_write_whole(w, "window", instructions->window);
+    pm_write_whole(w, "scheduler", instructions->scheduler);
+    pm_write_figure(w, "mispredict_penalty", instructions->mispredict_cycles, 1);
+    pm_write_figure(w, "store_forward_latency", instructions->store_forward_cycles, 1);
+    pm_write_figure(w, "store_block_latency", instructions->store_block_cycles, 1);
+    pm_write_figure(w, "store_line", instructions->store_line_cycles, 1);
+    pm_write_figure(w, "page_fault", probe->page_fault_cycles, 1);
+    if (!w->core && instructions->taken_jumps > 1.1)
         fprintf(to, "\ntaken_jumps = %.2g", instructions->taken_jumps);
-    fprintf(to, "\npage = 4KiB");
-    write_customs(to, probe);
+    if (!w->core)
+        write_customs(to, probe);
+    fputs("\n", to);
+    pm_end_section(w);
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -190,9 +232,9 @@ static void write_uses(FILE *to, const struct pm_instruction_costs *costs,
 
 /* What stands for the latency where none could be measured: that of the first of its class. */
 static struct pm_estimate latency_of(const struct pm_instruction_costs *costs,
-                                     const struct pm_instruction_cost *cost, bool *marked) {
+                                     const struct pm_instruction_cost *cost, bool *unverified) {
     struct pm_estimate latency = cost->latency_cycles;
-    *marked = isnan(latency.estimate);
+    *unverified = isnan(latency.estimate);
     for (size_t i = 0; i < costs->n_costs && isnan(latency.estimate); i++)
         if (costs->costs[i].form->op_class == cost->form->op_class && !cost->form->is_store)
             latency = costs->costs[i].latency_cycles;
@@ -240,8 +282,8 @@ static void write_mnemonics(FILE *to, const struct pm_instruction_costs *costs,
 
 static void write_cost(FILE *to, const struct pm_instruction_costs *costs,
                        const struct pm_instruction_cost *cost, bool by_mnemonic, bool by_element) {
-    bool marked;
-    struct pm_estimate latency = latency_of(costs, cost, &marked);
+    bool unverified;
+    struct pm_estimate latency = latency_of(costs, cost, &unverified);
     if (by_mnemonic)
         write_mnemonics(to, costs, cost->form->mnemonic);
     else
@@ -254,7 +296,7 @@ static void write_cost(FILE *to, const struct pm_instruction_costs *costs,
     write_uses(to, costs, cost);
     if (cost->slots > 1)
         fprintf(to, "  slots = %.3g", cost->slots);
-    if (marked)
+    if (unverified)
         fputs("  not_verified = {latency}", to);
     fprintf(to, "  source = \"[1]\" }   # %s\n", cost->form->text);
 }
@@ -357,14 +399,23 @@ static void write_instructions(FILE *to, const struct pm_instruction_costs *cost
 void pm_machine_probe_write(FILE *to, const struct pm_machine_probe *probe) {
     fprintf(to,
             "# What `pmodel probe` measured in %.0f seconds, in cycles of dependent "
-            "multiplications; %llu of %llu rounds\n"
-            "# were disturbed and thrown away.%s\n#\n",
-            probe->seconds, (unsigned long long)probe->discarded, (unsigned long long)probe->rounds,
-            probe->stopped ? "  It was stopped: parts are missing." : "");
+            "multiplications.%s\n",
+            probe->seconds, probe->stopped ? "  It was stopped: parts are missing." : "");
+    write_load(to, &probe->load);
+    fputs("#\n", to);
     write_said(to, &probe->said);
     write_rates(to, &probe->rates);
+    write_check(to, probe);
+    struct pm_probe_writing w;
+    pm_begin_writing(&w, to, probe->core);
+    if (probe->core)
+        fprintf(to, "\ninclude = \"%s\"\n", probe->core->name);
     fputs("\n", to);
-    write_core(to, probe);
-    write_instructions(to, &probe->instructions);
-    pm_write_probed_memory(to, &probe->memory, &probe->said);
+    write_core(&w, probe);
+    if (probe->core)
+        pm_write_contradictions(to, probe->core, &probe->instructions);
+    else
+        write_instructions(to, &probe->instructions);
+    pm_write_probed_memory(&w, &probe->memory, &probe->said);
+    pm_end_writing(&w);
 }

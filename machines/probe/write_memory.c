@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/machine/machine.h"
 #include "machines/probe/probe_figures.h"
 
-/* What no probe tells, and is marked so: the share of a penalty that the core cannot hide. */
+/* What no probe tells, and is unverified: the share of a penalty that the core cannot hide. */
 static const double EXPOSED_OF_CACHES = 0.3, EXPOSED_OF_TLBS = 0.5;
 static const double MOSTLY = 0.5;
 enum { USUAL_LINE = 64 };
@@ -30,58 +31,84 @@ static uint64_t sharing_cores(const struct pm_said *said, unsigned level) {
     return first ? sharing_cpus(said, level) / first : 0;
 }
 
-static void write_caches(FILE *to, const struct pm_memory_probe *memory,
+static void write_caches(struct pm_probe_writing *w, const struct pm_memory_probe *memory,
                          const struct pm_said *said) {
     for (size_t i = 0; i < memory->n_caches; i++) {
         const struct pm_probed_cache *cache = &memory->caches[i];
         struct pm_estimate next = i + 1 < memory->n_caches ? memory->caches[i + 1].latency_cycles
                                                            : memory->memory_latency_cycles;
-        fprintf(to, "cache L%zu {", i + 1);
-        pm_write_whole(to, "  ", "size", cache->size_bytes);
-        fprintf(to, "  line = %.0f",
-                pm_is_known(cache->line_bytes) ? cache->line_bytes.estimate : USUAL_LINE);
+        char name[] = {'L', (char)('1' + i), '\0'};
+        bool knows_ways = pm_is_known(cache->ways), knows_line = pm_is_known(cache->line_bytes);
+        pm_begin_section(w, "cache", name);
+        bool size = pm_write_whole(w, "size", cache->size_bytes);
+        uint64_t sharing = size ? sharing_cores(said, (unsigned)i + 1) : 0;
+        if (size && w->core) /* lines that are in no whole number of sets are none */
+            fprintf(w->to, "  ways = %.0f%s", knows_ways ? cache->ways.estimate : 0,
+                    knows_ways ? "" : "  not_verified = {ways}");
         /* Unknown ways are taken for enough. */
-        fprintf(to, "  ways = %.0f", pm_is_known(cache->ways) ? cache->ways.estimate : 0);
-        pm_write_estimate(to, "  ", "latency", cache->latency_cycles, 1);
+        pm_write_of_unknown(w, "  line = %.0f  ways = %.0f",
+                            knows_line ? cache->line_bytes.estimate : USUAL_LINE,
+                            knows_ways ? cache->ways.estimate : 0);
+        pm_write_figure(w, "latency", cache->latency_cycles, 1);
         if (pm_is_known(next) && pm_is_known(cache->latency_cycles))
-            pm_write_estimate(to, "  ", "miss_penalty", difference(next, cache->latency_cycles), 1);
-        fprintf(to, "  exposed = %g\n          ", EXPOSED_OF_CACHES);
-        pm_write_estimate(to, "", "read_bandwidth", cache->bandwidth[PM_SWEEP_LOAD], 1);
-        pm_write_estimate(to, "  ", "write_bandwidth", cache->bandwidth[PM_SWEEP_STORE], 1);
-        pm_write_estimate(to, "  ", "copy_bandwidth", cache->bandwidth[PM_SWEEP_COPY], 1);
-        pm_write_whole(to, "  ", "misses_in_flight", cache->misses_in_flight);
-        uint64_t sharing = sharing_cores(said, (unsigned)i + 1);
+            pm_write_figure(w, "miss_penalty", difference(next, cache->latency_cycles), 1);
+        pm_write_of_unknown(w, "  exposed = %g\n          ", EXPOSED_OF_CACHES);
+        pm_write_figure(w, "read_bandwidth", cache->bandwidth[PM_SWEEP_LOAD], 1);
+        pm_write_figure(w, "write_bandwidth", cache->bandwidth[PM_SWEEP_STORE], 1);
+        pm_write_figure(w, "copy_bandwidth", cache->bandwidth[PM_SWEEP_COPY], 1);
+        pm_write_whole(w, "misses_in_flight", cache->misses_in_flight);
         if (sharing > 1)
-            fprintf(to, "  shared_by = %llu", (unsigned long long)sharing);
-        fprintf(to, "  indexed = %s  not_verified = {exposed%s%s%s}\n", i ? "physical" : "virtual",
-                pm_is_known(cache->ways) ? "" : ", ways",
-                pm_is_known(cache->line_bytes) ? "" : ", line", sharing > 1 ? ", shared_by" : "");
-        fputs("           source = \"[1]\" }\n", to);
+            fprintf(w->to, "  shared_by = %llu", (unsigned long long)sharing);
+        struct pm_response serves;
+        if (i + 1 == memory->n_caches && pm_probed_response(memory, &serves)) {
+            char *text = pm_response_text(&serves);
+            pm_write_text(w, "\n           serves = %s\n          ", text);
+            free(text);
+        }
+        pm_write_of_unknown(w, "  indexed = %s  not_verified = {exposed%s%s%s}",
+                            i ? "physical" : "virtual", knows_ways ? "" : ", ways",
+                            knows_line ? "" : ", line", sharing > 1 ? ", shared_by" : "");
+        pm_end_section(w);
     }
 }
 
-static void write_tlbs(FILE *to, const struct pm_memory_probe *memory) {
+/* The name of CORE's TLB of this level (from 1) for this page; NULL: it has none. */
+static const char *tlb_of_core(const struct pm_machine *core, uint64_t page, unsigned level) {
+    for (size_t i = 0; i < core->n_all_levels; i++)
+        if (core->levels[i].kind == PM_LEVEL_TLB && core->levels[i].block_bytes == page &&
+            --level == 0)
+            return core->levels[i].name;
+    return NULL;
+}
+
+static void write_tlbs(struct pm_probe_writing *w, const struct pm_memory_probe *memory) {
     unsigned level = 0;
     uint64_t page = 0;
     for (size_t i = 0; i < memory->n_tlbs; i++) {
         const struct pm_probed_tlb *tlb = &memory->tlbs[i];
+        bool knows_cycles = pm_is_known(tlb->miss_cycles);
         if (!pm_is_known(tlb->entries))
             continue;
         level = tlb->page_bytes == page ? level + 1 : 1;
         page = tlb->page_bytes;
-        fprintf(to, "tlb TLB%u%s {", level, page > 65536 ? "H" : "");
-        pm_write_whole(to, "  ", "entries", tlb->entries);
-        fprintf(to, "  page = %llu  ways = 0", (unsigned long long)tlb->page_bytes);
-        if (pm_is_known(tlb->miss_cycles))
-            pm_write_estimate(to, "  ", "miss_penalty", tlb->miss_cycles, 1);
-        else
-            fputs("  miss_penalty = 0", to);
-        fprintf(to, "  exposed = %g  not_verified = {ways, exposed%s}  source = \"[1]\" }\n",
-                EXPOSED_OF_TLBS, pm_is_known(tlb->miss_cycles) ? "" : ", miss_penalty");
+        char *own = pm_sprintf("TLB%u%s", level, page > 65536 ? "H" : "");
+        const char *name = w->core ? tlb_of_core(w->core, page, level) : own;
+        if (name) {
+            pm_begin_section(w, "tlb", name);
+            if (pm_write_whole(w, "entries", tlb->entries) && w->core)
+                fputs("  ways = 0  not_verified = {ways}", w->to);
+            pm_write_of_unknown(w, "  page = %llu  ways = 0", (unsigned long long)page);
+            if (!pm_write_figure(w, "miss_penalty", tlb->miss_cycles, 1))
+                pm_write_of_unknown(w, "  miss_penalty = 0");
+            pm_write_of_unknown(w, "  exposed = %g  not_verified = {ways, exposed%s}",
+                                EXPOSED_OF_TLBS, knows_cycles ? "" : ", miss_penalty");
+            pm_end_section(w);
+        }
+        free(own);
     }
 }
 
-static void write_memory(FILE *to, const struct pm_memory_probe *memory) {
+static void write_memory(struct pm_probe_writing *w, const struct pm_memory_probe *memory) {
     static const char *const one[PM_N_SWEEP_KINDS] = {[PM_SWEEP_LOAD] = "bandwidth_gbs",
                                                       [PM_SWEEP_STORE] = "write_bandwidth_gbs",
                                                       [PM_SWEEP_COPY] = "copy_bandwidth_gbs"};
@@ -90,15 +117,15 @@ static void write_memory(FILE *to, const struct pm_memory_probe *memory) {
                                                       [PM_SWEEP_COPY] = "copy_bandwidth_all_gbs"};
     if (!pm_is_known(memory->memory_latency_cycles))
         return;
-    fputs("memory {", to);
-    pm_write_estimate(to, " ", "latency", memory->memory_latency_cycles, 1);
-    pm_write_estimate(to, "  ", "latency_dirty", memory->memory_latency_dirty_cycles, 1);
-    pm_write_whole(to, "  ", "misses_in_flight", memory->memory_misses_in_flight);
+    pm_begin_section(w, "memory", NULL);
+    pm_write_figure(w, "latency", memory->memory_latency_cycles, 1);
+    pm_write_figure(w, "latency_dirty", memory->memory_latency_dirty_cycles, 1);
+    pm_write_whole(w, "misses_in_flight", memory->memory_misses_in_flight);
     for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++) {
-        pm_write_estimate(to, "\n         ", one[kind], memory->memory_gbs[kind], 1);
-        pm_write_estimate(to, "  ", all[kind], memory->memory_all_gbs[kind], 1);
+        pm_write_figure(w, one[kind], memory->memory_gbs[kind], 1);
+        pm_write_figure(w, all[kind], memory->memory_all_gbs[kind], 1);
     }
-    fputs("  source = \"[1]\" }\n", to);
+    pm_end_section(w);
 }
 
 /* The strides in one direction, from LEAST_STRIDE to MOST_STRIDE bytes, of which more than half is
@@ -124,15 +151,41 @@ static void write_prefetcher(FILE *to, const struct pm_memory_probe *memory, con
                 name, least_stride, most, streams, covered / n, direction > 0 ? "false" : "true");
 }
 
+/* Of a known core's prefetchers, what they cover. */
+static void write_covers(struct pm_probe_writing *w, const struct pm_memory_probe *memory) {
+    for (size_t i = 0; i < w->core->n_prefetchers; i++) {
+        const struct pm_prefetcher *prefetcher = &w->core->prefetchers[i];
+        double covered = 0;
+        unsigned n = 0;
+        for (size_t j = 0; j < memory->n_prefetches; j++) {
+            const struct pm_probed_prefetch *found = &memory->prefetches[j];
+            double stride = (double)llabs(found->stride_bytes);
+            if (stride < (double)prefetcher->min_stride_bytes ||
+                stride > (double)prefetcher->max_stride_bytes || isnan(found->covered.estimate))
+                continue;
+            covered += fmax(0, found->covered.estimate);
+            n++;
+        }
+        if (n && covered > 0)
+            fprintf(w->to, "prefetcher %s { covers = %.2f  source = \"[1]\" }\n", prefetcher->name,
+                    covered / n);
+    }
+}
+
 /* From line to line they follow further than over larger strides. */
-static void write_prefetchers(FILE *to, const struct pm_memory_probe *memory) {
+static void write_prefetchers(struct pm_probe_writing *w, const struct pm_memory_probe *memory) {
+    FILE *to = w->to;
     double line = memory->n_caches && pm_is_known(memory->caches[0].line_bytes)
                       ? memory->caches[0].line_bytes.estimate
                       : USUAL_LINE;
-    write_prefetcher(to, memory, "ascending", 1, 1, line);
-    write_prefetcher(to, memory, "ascending_far", 1, line + 1, INFINITY);
-    write_prefetcher(to, memory, "descending", -1, 1, line);
-    write_prefetcher(to, memory, "descending_far", -1, line + 1, INFINITY);
+    if (w->core)
+        write_covers(w, memory);
+    else {
+        write_prefetcher(to, memory, "ascending", 1, 1, line);
+        write_prefetcher(to, memory, "ascending_far", 1, line + 1, INFINITY);
+        write_prefetcher(to, memory, "descending", -1, 1, line);
+        write_prefetcher(to, memory, "descending_far", -1, line + 1, INFINITY);
+    }
     for (size_t i = 0; i < memory->n_prefetches; i++)
         fprintf(to, "# stride %+lld, %u streams: %.0f%% of a miss hidden (%.0f to %.0f)\n",
                 (long long)memory->prefetches[i].stride_bytes, memory->prefetches[i].streams,
@@ -176,13 +229,14 @@ static void write_curve(FILE *to, const struct pm_memory_probe *memory,
     free(values);
 }
 
-void pm_write_probed_memory(FILE *to, const struct pm_memory_probe *memory,
+void pm_write_probed_memory(struct pm_probe_writing *w, const struct pm_memory_probe *memory,
                             const struct pm_said *said) {
-    fputs("\n# Memory.  Unknown ways are written as fully associative, and marked.\n", to);
-    write_caches(to, memory, said);
-    write_tlbs(to, memory);
-    write_memory(to, memory);
-    write_prefetchers(to, memory);
+    fprintf(w->to, "\n# Memory.%s\n",
+            w->core ? "" : "  Unknown ways are written as fully associative, and unverified.");
+    write_caches(w, memory, said);
+    write_tlbs(w, memory);
+    write_memory(w, memory);
+    write_prefetchers(w, memory);
     for (size_t i = 0; i < memory->n_curves; i++)
-        write_curve(to, memory, &memory->curves[i]);
+        write_curve(w->to, memory, &memory->curves[i]);
 }

@@ -8,7 +8,8 @@
 
 #include "core/profile.h"
 
-/* Recursion comes back to itself: so many rounds leave less than a thousandth of it. */
+/* A recursion's share comes back to itself; after so many rounds less than a thousandth of it is
+   left. */
 enum { ROUNDS = 40 };
 
 struct shares {

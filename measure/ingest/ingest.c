@@ -167,7 +167,7 @@ static bool add_histograms(struct sums *sums, struct pm_raw *raw,
 }
 
 static void add_ending(struct pm_ingested *result, const struct pm_raw *raw) {
-    result->n_cut_off += (raw->flags & PM_RAW_CUT_OFF) != 0;
+    result->n_truncated += (raw->flags & PM_RAW_TRUNCATED) != 0;
     result->n_checkpoints += (raw->flags & PM_RAW_CHECKPOINT) != 0;
     if (pm_raw_signal(raw))
         result->signal = pm_raw_signal(raw);
@@ -334,11 +334,12 @@ static void note_skipped(const struct sums *sums) {
 static void note_endings(const struct sums *sums) {
     struct pm_ingested *result = sums->result;
     char note[200];
-    if (result->n_cut_off) {
+    if (result->n_truncated) {
         snprintf(note, sizeof note,
                  "%u of %u processes were ended by signal %d (%s): what they did until then is "
                  "counted",
-                 result->n_cut_off, result->n_processes, result->signal, strsignal(result->signal));
+                 result->n_truncated, result->n_processes, result->signal,
+                 strsignal(result->signal));
         pm_add_note(&result->notes, note);
     }
     if (result->n_checkpoints) {

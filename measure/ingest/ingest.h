@@ -24,9 +24,9 @@ struct pm_ingested {
     uint32_t n_served;
     bool *inexact; /* one for each routine; owned */
     uint32_t n_threads, n_processes;
-    uint32_t n_cut_off;     /* processes that a signal ended */
+    uint32_t n_truncated;   /* processes that a signal ended */
     uint32_t n_checkpoints; /* of which only what they had written before their end is there */
-    int signal;             /* that ended one of them; 0: none, or not known */
+    int signal;             /* the signal that ended a process; 0: none did, or it is not known */
     double accesses;        /* of one block size, by all threads */
     struct pm_communication *communication; /* NULL: it was not traced; owned */
     struct pm_ranks ranks;                  /* none: it was no MPI program; owned */

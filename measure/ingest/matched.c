@@ -6,20 +6,21 @@
 #include "measure/raw/raw.h"
 
 /* What the run did in all, as its profile has it: the sum over threads. */
-static void list_wholes(const struct pm_ingested *ingested,
+static void list_totals(const struct pm_ingested *ingested,
                         struct pm_build_differences *differences) {
     const struct pm_profile *profile = ingested->profile;
     for (size_t b = 0; b < profile->n_block_sizes; b++)
-        *PM_PUSH(differences, wholes) = (struct pm_whole){.block_bytes = profile->block_sizes[b]};
+        *PM_PUSH(differences, totals) =
+            (struct pm_program_total){.block_bytes = profile->block_sizes[b]};
     for (size_t i = 0; i < ingested->streams.n_histograms; i++) {
         const struct pm_stream_histogram *of = &ingested->streams.histograms[i];
-        for (size_t b = 0; b < differences->n_wholes; b++) {
-            struct pm_whole *whole = &differences->wholes[b];
+        for (size_t b = 0; b < differences->n_totals; b++) {
+            struct pm_program_total *total = &differences->totals[b];
             if (ingested->streams.streams[of->stream].kind == PM_STREAM_SHARED ||
-                whole->block_bytes != of->histogram.block_bytes)
+                total->block_bytes != of->histogram.block_bytes)
                 continue;
-            whole->accesses += pm_histogram_accesses(&of->histogram);
-            whole->cold += of->histogram.cold_loads + of->histogram.cold_stores;
+            total->accesses += pm_histogram_accesses(&of->histogram);
+            total->cold += of->histogram.cold_loads + of->histogram.cold_stores;
         }
     }
 }
@@ -30,7 +31,7 @@ void pm_ingested_match(const struct pm_structure *from, const struct pm_structur
     pm_build_differences_list(match, ingested->profile->edge_counts, differences);
     pm_build_work_measure(from, ingested->profile->edge_counts, to, match->holders,
                           &differences->work);
-    list_wholes(ingested, differences);
+    list_totals(ingested, differences);
     pm_match_profile(match, ingested->profile);
     pm_match_streams(match, &ingested->streams);
     bool *inexact = pm_match_inexact(match, ingested->inexact);

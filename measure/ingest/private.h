@@ -63,7 +63,8 @@ struct pm_interval_sums {
 };
 struct pm_interval_sums *pm_interval_sums_new(const struct pm_copies *copies);
 void pm_interval_sums_free(struct pm_interval_sums *sums); /* NULL: none */
-/* Adds those of RAW, of the process with ordinal PROCESS, and takes their histograms out of it. */
+/* Adds the intervals of RAW, of the process with ordinal PROCESS, and takes their histograms out of
+   RAW. */
 bool pm_ingest_intervals(struct pm_interval_sums *sums, struct pm_raw *raw,
                          const struct pm_module_place *const *places, uint32_t process,
                          const char *path, struct pm_error *err);

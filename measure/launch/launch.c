@@ -153,7 +153,7 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     const char *path = launch->command_path;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (launch->timeout_seconds > 0)
-        setpgid(0, 0); /* so that what is left of it can be found when its parents are gone */
+        setpgid(0, 0); /* so that remaining processes can be found when their parents are gone */
     if (launch->output_to_errors)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     if (launch->silent)

@@ -8,11 +8,11 @@
    that is seen as one, as n_blocks + its scope. */
 struct pm_match_side {
     const struct pm_structure *structure;
-    struct pm_lists out_of;       /* per basic block: its edges by kind, then as they stand */
-    struct pm_lists exits;        /* per scope, a loop: edges that leave it */
-    struct pm_lists entries;      /* per scope, a loop: edges that enter it */
-    uint32_t *n_vertices;         /* per scope: basic blocks and inner loops of its own code */
-    uint32_t *vertex;             /* per vertex: the one of the other side that it is; PM_NONE */
+    struct pm_lists out_of;  /* per basic block: its edges by kind, then as they stand */
+    struct pm_lists exits;   /* per scope, a loop: edges that leave it */
+    struct pm_lists entries; /* per scope, a loop: edges that enter it */
+    uint32_t *n_vertices;    /* per scope: basic blocks and inner loops of its own code */
+    uint32_t *vertex;        /* per vertex: the matching vertex of the other structure; PM_NONE */
     double *instructions, *bytes; /* per scope: of its own code, in the text */
 };
 

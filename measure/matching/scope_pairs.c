@@ -100,7 +100,8 @@ static uint64_t *data_keys(const struct pm_structure *structure, bool in_routine
         if (i == 0 || by_key(&uses[i], &uses[i - 1]) != 0)
             keys[uses[i].scope] += uses[i].key | 1;
     free(uses);
-    for (uint32_t s = 0; s < n; s++) { /* loops around others, whose data are those of these, too */
+    for (uint32_t s = 0; s < n;
+         s++) { /* the data of inner loops are also data of the loops around them */
         const struct pm_scope *scope = &structure->scopes[s];
         uint32_t around = scope->kind == PM_SCOPE_LOOP ? pm_outer_loop(structure, s) : PM_NONE;
         if (around != PM_NONE)

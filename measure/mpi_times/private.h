@@ -11,11 +11,11 @@ struct pm_timed_event {
     uint32_t count; /* index in pm_communication.counts: of which kind it is */
 };
 
-/* When that began which a call may wait for, or one of these. */
+/* Begin of the events that a call may wait for. */
 enum { PM_COMES_NEVER = -1 /* it waits for nobody */, PM_COMES_UNKNOWN = -2 };
 struct pm_event_partners {
-    int64_t receiver; /* the receive of what it sends */
-    int64_t comes;    /* the send of what it receives; a collective */
+    int64_t receiver; /* the event that receives its message */
+    int64_t comes;    /* the event that sends what it receives; or a collective */
 };
 
 struct pm_timed_process {

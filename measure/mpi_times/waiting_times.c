@@ -21,7 +21,7 @@ static double late_by(const struct pm_timed_event *event, int64_t comes) {
                                      : (double)(comes - event->begin);
 }
 
-/* What EVENT waits for the other ends of what it, or what began its request, sends and receives. */
+/* How long EVENT waits for its partners: of its own message, or of that which its request began. */
 static double waits_for(const struct pm_timed_event *event,
                         const struct pm_event_partners *partners) {
     double length = length_of(event);

@@ -49,13 +49,13 @@ struct pm_raw_thread_times { /* of one thread */
     PM_ARRAY(struct pm_raw_time, times); /* ascending by module and scope; owned */
 };
 
-/* Of one thread and block size, of which one of `sample` blocks was watched. */
+/* How one thread was sampled for one block size: one of `sample` blocks was watched. */
 struct pm_raw_samples {
     uint64_t thread, block_bytes, sample;
     uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
 };
 
-/* Of one module in one thread: walks, and the levels of all of them one after the other. */
+/* The walks of one module in one thread; `levels` has the levels of all walks, walk by walk. */
 struct pm_raw_strides {
     uint32_t module;
     uint64_t thread;
@@ -184,8 +184,9 @@ struct pm_raw {
     PM_ARRAY(char *, notes); /* sentences for the user */
 };
 
-/* Reads the file PATH.  NULL, with a sentence that names the file, if it cannot be read, is cut off
-   or damaged, is of another version, or holds what a raw file cannot hold.  Free with pm_raw_free.
+/* Reads the file PATH.  NULL, with a sentence that names the file, if it cannot be read, is
+   truncated or damaged, is of another version, or holds what a raw file cannot hold.  Free with
+   pm_raw_free.
  */
 struct pm_raw *pm_raw_read(const char *path, struct pm_error *err);
 

@@ -18,16 +18,16 @@ static bool damaged(struct pm_error *err, const char *name, const char *what) {
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-/* A signal's number stands there if and only if the process was cut off. */
+/* A signal's number stands there if and only if the process was truncated. */
 static bool flags_are_valid(uint64_t flags) {
     enum {
-        KNOWN = PM_RAW_FORKED | PM_RAW_BEFORE_EXEC | PM_RAW_CUT_OFF | PM_RAW_CHECKPOINT,
+        KNOWN = PM_RAW_FORKED | PM_RAW_BEFORE_EXEC | PM_RAW_TRUNCATED | PM_RAW_CHECKPOINT,
         MOST_SIGNALS = 64
     };
     uint64_t number = flags >> PM_RAW_SIGNAL_SHIFT, kinds = flags - (number << PM_RAW_SIGNAL_SHIFT);
     return (kinds & ~(uint64_t)KNOWN) == 0 && number <= MOST_SIGNALS &&
-           (number != 0) == ((kinds & PM_RAW_CUT_OFF) != 0) &&
-           !(kinds & PM_RAW_CHECKPOINT && kinds & (PM_RAW_CUT_OFF | PM_RAW_BEFORE_EXEC));
+           (number != 0) == ((kinds & PM_RAW_TRUNCATED) != 0) &&
+           !(kinds & PM_RAW_CHECKPOINT && kinds & (PM_RAW_TRUNCATED | PM_RAW_BEFORE_EXEC));
 }
 
 static bool read_meta(struct pm_raw *raw, struct pm_reader *in) {
@@ -323,7 +323,7 @@ static bool check_frame(const char *bytes, size_t n_bytes, const char *name,
     if (n_bytes < sizeof header->magic || memcmp(bytes, PM_RAW_MAGIC, sizeof header->magic) != 0)
         return pm_fail(err, "%s: not a raw file of an instrumented program", name);
     if (n_bytes < sizeof *header + 8)
-        return damaged(err, name, "it is cut off");
+        return damaged(err, name, "it is truncated");
     memcpy(header, bytes, sizeof *header);
     if (header->version != PM_RAW_VERSION)
         return pm_fail(err,

@@ -3,7 +3,8 @@
    The steps: a plain run, which says how much time there is → which scopes get timers, so that all
    of them together cost a small share of that (pm_choose_timed_scopes) → a copy of
    each module with these timers and nothing else, in which routines without a timer stay as they
-   are → runs of the copy and plain ones, alternately → the raw files of the median run → times. */
+   are → runs of the copy and plain ones, alternately, until the least time of either repeats → the
+   raw files of the quickest run → times. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -142,8 +143,14 @@ static void list_files(struct timing *t) {
 
 struct repetition {
     double plain_seconds, cpu_seconds;
+    double core_share; /* NAN: not known */
     char *raw;
 };
+
+static double share_of_core(const struct timing *t) {
+    const struct pm_core_gauge *gauge = &t->request->gauge;
+    return gauge->share ? gauge->share(gauge->context) : NAN;
+}
 
 static bool run_plain(const struct timing *t, struct repetition *repetition, struct pm_error *err) {
     struct pm_launch_result result;
@@ -166,16 +173,43 @@ static bool run_timed(const struct timing *t, struct repetition *repetition, siz
     return ok;
 }
 
-/* The first of REPETITIONS has had its plain run; the others begin with either in turn. */
-static bool run_all(const struct timing *t, struct repetition *repetitions, struct pm_error *err) {
-    bool ok = run_timed(t, &repetitions[0], 0, err);
-    for (size_t i = 1; ok && i < t->request->n_runs; i++) {
-        if (i % 2)
-            ok = run_timed(t, &repetitions[i], i, err) && run_plain(t, &repetitions[i], err);
-        else
-            ok = run_plain(t, &repetitions[i], err) && run_timed(t, &repetitions[i], i, err);
+/* Is the least of N values nearly reached by another one? */
+static bool repeats(double least, double next) {
+    const double alike = 1.02;
+    return next <= alike * least;
+}
+
+static bool least_repeats(const struct repetition *repetitions, size_t n) {
+    double plain[2] = {INFINITY, INFINITY}, timed[2] = {INFINITY, INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        double seconds[] = {repetitions[i].plain_seconds, repetitions[i].cpu_seconds};
+        double *least[] = {plain, timed};
+        for (int k = 0; k < 2; k++) {
+            least[k][1] = fmin(least[k][1], fmax(least[k][0], seconds[k]));
+            least[k][0] = fmin(least[k][0], seconds[k]);
+        }
     }
-    return ok;
+    return repeats(plain[0], plain[1]) && repeats(timed[0], timed[1]);
+}
+
+/* The first of REPETITIONS has had its plain run; the others begin with either in turn.  0 after an
+   error, else how many there were, at most three times as many as are asked for. */
+static size_t run_all(const struct timing *t, struct repetition *repetitions,
+                      struct pm_error *err) {
+    size_t n = 0, least = t->request->n_runs;
+    double before = share_of_core(t);
+    for (; n < least || (least > 1 && n < 3 * least && !least_repeats(repetitions, n)); n++) {
+        struct repetition *repetition = &repetitions[n];
+        bool ok = n == 0  ? run_timed(t, repetition, n, err)
+                  : n % 2 ? run_timed(t, repetition, n, err) && run_plain(t, repetition, err)
+                          : run_plain(t, repetition, err) && run_timed(t, repetition, n, err);
+        if (!ok)
+            return 0;
+        double after = share_of_core(t);
+        repetition->core_share = (before + after) / 2;
+        before = after;
+    }
+    return n;
 }
 
 static int by_cpu_seconds(const void *left, const void *right) {
@@ -233,6 +267,7 @@ static struct pm_times *read_one(const struct timing *t, const struct repetition
     if (!times)
         return NULL;
     times->plain_seconds = repetition->plain_seconds;
+    times->core_share = repetition->core_share;
     times->over_plain = median_ratio(repetition, 1);
     times->repetitions = 1;
     times->machine = pm_processor_says("model name");
@@ -256,13 +291,14 @@ static void keep_faster(struct pm_call_times **kept, struct pm_call_times *calls
     *kept = is_faster ? calls : *kept;
 }
 
-/* Times of repetition MIDDLE into *TIMES, unless the listener took them, who wants more than these.
+/* Times of the first of N repetitions into *TIMES, unless the listener took them, who wants more
+ * than these.
  */
 static bool read_all(const struct timing *t, const struct pm_parameters *at,
-                     const struct repetition *repetitions, size_t middle, struct pm_times **times,
+                     const struct repetition *repetitions, size_t n, struct pm_times **times,
                      struct pm_call_times **calls, struct pm_error *err) {
     const struct pm_times_listener *listener = &t->request->listener;
-    for (size_t i = 0; i < t->request->n_runs; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct pm_call_times *of_calls = NULL;
         struct pm_times *one = read_one(t, &repetitions[i], &of_calls, err);
         if (!one)
@@ -270,7 +306,7 @@ static bool read_all(const struct timing *t, const struct pm_parameters *at,
         keep_faster(calls, of_calls);
         if (listener->take)
             listener->take(listener->context, at, one);
-        else if (i == middle)
+        else if (i == 0)
             *times = one;
         else
             pm_times_free(one);
@@ -279,20 +315,26 @@ static bool read_all(const struct timing *t, const struct pm_parameters *at,
 }
 
 static struct pm_times *read_times(const struct timing *t, const struct pm_parameters *at,
-                                   struct repetition *repetitions, struct pm_call_times **calls,
-                                   struct pm_error *err) {
-    size_t n = t->request->n_runs, middle = (n - 1) / 2;
+                                   struct repetition *repetitions, size_t n,
+                                   struct pm_call_times **calls, struct pm_error *err) {
     struct pm_times *times = NULL;
+    double plain = INFINITY, share = 0;
     PM_SORT(repetitions, n, by_cpu_seconds);
-    bool ok = read_all(t, at, repetitions, middle, &times, calls, err);
+    bool ok = read_all(t, at, repetitions, n, &times, calls, err);
     if (ok && !times)
-        times = read_one(t, &repetitions[middle], NULL, err);
+        times = read_one(t, &repetitions[0], NULL, err);
     if (!ok || !times) {
         pm_times_free(times);
         pm_call_times_free(*calls);
         *calls = NULL;
         return NULL;
     }
+    for (size_t i = 0; i < n; i++) {
+        plain = fmin(plain, repetitions[i].plain_seconds);
+        share += repetitions[i].core_share / (double)n;
+    }
+    times->plain_seconds = plain;
+    times->core_share = share;
     times->over_plain = median_ratio(repetitions, n);
     times->repetitions = (uint32_t)n;
     return times;
@@ -303,18 +345,19 @@ struct pm_times *pm_measure_times(const struct pm_timing_request *request,
                                   const char *folder, struct pm_timing_lifts *lifts,
                                   struct pm_call_times **calls, struct pm_error *err) {
     struct timing t = {.request = request, .copies = copies, .lifts = lifts, .folder = folder};
-    struct repetition *repetitions = pm_alloc(request->n_runs, sizeof *repetitions);
+    size_t most = 3 * (size_t)request->n_runs, n = 0;
+    struct repetition *repetitions = pm_alloc(most, sizeof *repetitions);
     struct pm_times *times = NULL;
     *calls = NULL;
     list_files(&t);
     if (run_plain(&t, &repetitions[0], err)) {
         choose(&t, profile, repetitions[0].plain_seconds);
-        if (make_copies(&t, err) && run_all(&t, repetitions, err))
-            times = read_times(&t, &profile->parameters, repetitions, calls, err);
+        if (make_copies(&t, err) && (n = run_all(&t, repetitions, err)) > 0)
+            times = read_times(&t, &profile->parameters, repetitions, n, calls, err);
         if (times)
             note_untimed(&t, profile, times);
     }
-    for (size_t i = 0; i < request->n_runs; i++)
+    for (size_t i = 0; i < most; i++)
         free(repetitions[i].raw);
     for (size_t i = 0; i < copies->n_files; i++)
         free(t.timed[i].instrumented);

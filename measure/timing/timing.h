@@ -20,7 +20,9 @@ struct pm_timing_launcher {
 
 struct pm_timing_request {
     const struct pm_copies_request *instrument; /* runtime and instruction classes */
-    unsigned n_runs;                            /* with timers, and as many without */
+    unsigned n_runs; /* with timers, and as many without; up to three times as many, until the
+                        least CPU time of both repeats */
+    struct pm_core_gauge gauge;
     double cost_percent; /* what timers may cost, of the plain program's CPU time */
     struct pm_timing_launcher launcher;
     struct pm_times_listener listener;
@@ -40,7 +42,7 @@ bool pm_timing_lift_modules(const struct pm_copies_request *instrument,
 void pm_timing_lifts_free(struct pm_timing_lifts *lifts); /* what it owns */
 
 /* Runs the command plainly and with timers, and gives the times of the run with timers whose CPU
-   time is the median; into *CALLS, which the caller owns, what calls of MPI took in the run whose
+   time is least; into *CALLS, which the caller owns, what calls of MPI took in the run whose
    slowest rank was fastest (NULL: it calls none, or that is not known).  COPIES: what PROFILE, of
    the same size, was counted with.  Copies and raw files go into FOLDER, which exists.  NULL with a
    sentence if a run fails or a module cannot be instrumented; the caller frees. */

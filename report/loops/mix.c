@@ -1,7 +1,7 @@
 /* From a structure to the instruction mix: how many operations of each class, width and element
    there are in each basic block, loop or routine.  Counts are of the code as it stands, not of its
    execution.  A loop's row has what is directly in it, a routine's row at the level of loops what
-   is outside loops, so that the rows add up to the whole. */
+   is outside loops, so that the rows add up to the total. */
 #include "report/loops/mix.h"
 
 #include <stdlib.h>
@@ -88,28 +88,28 @@ static void sort_row(struct pm_mix_row *row) {
         qsort(row->unknowns, row->n_unknowns, sizeof *row->unknowns, unknowns_by_count);
 }
 
-static void add_whole(struct pm_mix *mix, const struct pm_structure *structure) {
-    struct pm_mix_row whole = {.place = {structure, PM_NONE},
+static void add_total(struct pm_mix *mix, const struct pm_structure *structure) {
+    struct pm_mix_row total = {.place = {structure, PM_NONE},
                                .block = PM_NONE,
                                .label = pm_strdup("total"),
                                .source = pm_strdup("")};
     for (size_t i = 0; i < mix->n_rows; i++) {
         const struct pm_mix_row *row = &mix->rows[i];
-        whole.n_instructions += row->n_instructions;
+        total.n_instructions += row->n_instructions;
         for (size_t k = 0; k < row->n_items; k++) {
             const struct pm_mix_item *item = &row->items[k];
             struct pm_op op = {.op_class = item->op_class,
                                .element_bytes = item->element_bytes,
                                .width_bits = item->width_bits};
-            count_op(&whole, &op, item->count);
+            count_op(&total, &op, item->count);
         }
         for (size_t k = 0; k < row->n_unknowns; k++)
-            count_unknown(&whole, row->unknowns[k].mnemonic, row->unknowns[k].count);
+            count_unknown(&total, row->unknowns[k].mnemonic, row->unknowns[k].count);
     }
-    *PM_PUSH(mix, rows) = whole;
+    *PM_PUSH(mix, rows) = total;
 }
 
-/* ---- the whole
+/* ---- the program total
  * ------------------------------------------------------------------------------------ */
 
 static void tell_rows_apart(const struct pm_mix *mix, const struct pm_structure *structure) {
@@ -147,7 +147,7 @@ struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_leve
     }
     if (level != PM_MIX_BLOCK) /* these have addresses */
         tell_rows_apart(mix, structure);
-    add_whole(mix, structure);
+    add_total(mix, structure);
     for (size_t i = 0; i < mix->n_rows; i++)
         sort_row(&mix->rows[i]);
     free(named);

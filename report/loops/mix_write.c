@@ -183,18 +183,18 @@ static void write_table(FILE *out, const struct pm_structure *structure, const s
 
 static void write_json(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
                        enum pm_mix_level level) {
-    const struct pm_mix_row *whole = &mix->rows[mix->n_rows - 1];
+    const struct pm_mix_row *total = &mix->rows[mix->n_rows - 1];
     json_t *document = pm_program_document("mix", structure);
     json_object_set_new(document, "isa", pm_json_text(structure->isa));
     json_object_set_new(document, "level", json_string(level_words[level]));
     json_object_set_new(
         document, "rows",
         pm_fields_array(PM_FIELDS(row_fields), mix->rows, mix->n_rows - 1, sizeof *mix->rows));
-    json_object_set_new(document, "total", PM_JSON_OBJECT(row_fields, whole));
+    json_object_set_new(document, "total", PM_JSON_OBJECT(row_fields, total));
     pm_json_print(out, document);
 }
 
-/* A line for each class of each row; those of the whole are for the reader to add up. */
+/* A line for each class of each row; those of the program total are for the reader to add up. */
 static void write_csv(FILE *out, const struct pm_mix *mix, enum pm_mix_level level) {
     struct pm_csv_lines lines =
         pm_csv_begin(out, PM_FIELDS(item_fields),

@@ -39,7 +39,7 @@ struct walk {
     uint32_t *n_blocks; /* by scope: basic blocks directly in it */
 };
 
-/* Inlined code is shown for what is in it; children come after their parents. */
+/* Inlined code has a row if something in it has one; children come after their parents. */
 static void mark_shown(struct walk *walk) {
     const struct pm_structure *structure = walk->structure;
     for (uint32_t i = (uint32_t)structure->n_scopes; i-- > 0;) {
@@ -109,7 +109,7 @@ static void add_row(struct walk *walk, uint32_t scope, unsigned indent) {
     }
 }
 
-/* SCOPE and what is in it, without recursion: depth has no limit that a file could not exceed. */
+/* Visits SCOPE and all scopes in it, without recursion: a file can nest scopes to any depth. */
 static void add_tree(struct walk *walk, uint32_t root) {
     struct {
         PM_ARRAY(uint32_t, scopes);
@@ -173,7 +173,7 @@ static bool is_inside_shown(const struct pm_structure *structure, const struct p
     return false;
 }
 
-/* Rows of loops stand below those of what they are in. */
+/* The row of a loop stands below the row of the scope around it. */
 static void tell_rows_apart(struct pm_loop_rows *rows, const struct pm_structure *structure) {
     struct pm_shown_label *labels = pm_alloc(rows->n_rows, sizeof *labels);
     size_t n = 0;

@@ -151,12 +151,12 @@ PM_GETTER(report_runs, struct models_report, pm_integer(row->models->n_runs))
 #define STATISTIC(name_, member_)                                                                  \
     { name_, PM_INTEGER, PM_MEMBER(struct pm_fit_statistics, member_) }
 
-static const struct pm_field divergent_fields[] = {
-    {"block_bytes", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, block_bytes)},
-    {"groups", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, n_groups)},
-    {"of_groups", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, of_groups)},
-    {"share", PM_PERCENT, PM_MEMBER(struct pm_divergent_size, share)},
-    {"difference", PM_PERCENT, PM_MEMBER(struct pm_divergent_size, difference)},
+static const struct pm_field outlier_fields[] = {
+    {"block_bytes", PM_INTEGER, PM_MEMBER(struct pm_outlier_size, block_bytes)},
+    {"groups", PM_INTEGER, PM_MEMBER(struct pm_outlier_size, n_groups)},
+    {"of_groups", PM_INTEGER, PM_MEMBER(struct pm_outlier_size, of_groups)},
+    {"share", PM_PERCENT, PM_MEMBER(struct pm_outlier_size, share)},
+    {"difference", PM_PERCENT, PM_MEMBER(struct pm_outlier_size, difference)},
 };
 
 static struct pm_field_value left_out_sizes(const void *at) {
@@ -175,15 +175,15 @@ static struct pm_field_value notes(const void *at) {
     return pm_json_value(array);
 }
 
-static struct pm_field_value divergent_sizes(const void *at) {
+static struct pm_field_value outlier_sizes(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();
-    for (size_t i = 0; i < statistics->n_divergent; i++) {
+    for (size_t i = 0; i < statistics->n_outliers; i++) {
         json_t *object = json_object();
         json_object_set_new(object, "parameters",
-                            pm_json_parameters(&statistics->divergent[i].parameters));
-        pm_fields_set(object, PM_FIELDS(divergent_fields), &statistics->divergent[i]);
-        json_object_set_new(object, "dropped", json_boolean(statistics->divergent_dropped));
+                            pm_json_parameters(&statistics->outliers[i].parameters));
+        pm_fields_set(object, PM_FIELDS(outlier_fields), &statistics->outliers[i]);
+        json_object_set_new(object, "dropped", json_boolean(statistics->outliers_dropped));
         json_array_append_new(array, object);
     }
     return pm_json_value(array);
@@ -206,7 +206,7 @@ static const struct pm_field parameter_fields[] = {
     {"error", PM_NUMBER, PM_MEMBER(struct pm_fit_parameter, error)},
 };
 
-/* Which of those that vary models are functions of, and why not of the others. */
+/* Which of the varying parameters models are functions of, and why not of the others. */
 static struct pm_field_value parameters(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();
@@ -229,10 +229,10 @@ static const struct pm_field summary_fields[] = {
     STATISTIC("bins", n_bins),
     {"block_bytes_left_out", PM_JSON_ONLY, .get = left_out_sizes},
     {"notes", PM_JSON_ONLY, .get = notes},
-    {"divergent_sizes", PM_JSON_ONLY, .get = divergent_sizes},
+    {"outlier_sizes", PM_JSON_ONLY, .get = outlier_sizes},
     {"seconds", PM_SECONDS, PM_MEMBER(struct pm_fit_statistics, seconds)},
-    {"n_divergent", PM_INTEGER, PM_MEMBER(struct pm_fit_statistics, n_divergent),
-     .csv_name = "divergent_sizes", NOT_IN_JSON},
+    {"n_outliers", PM_INTEGER, PM_MEMBER(struct pm_fit_statistics, n_outliers),
+     .csv_name = "outlier_sizes", NOT_IN_JSON},
 };
 
 /* Of the whole report, in CSV before and after the first of the summary. */
@@ -274,23 +274,23 @@ static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics
 }
 
 /* Sizes that do not go with the others, and what to do about it. */
-static void print_divergent(FILE *out, const struct pm_fit_statistics *statistics,
-                            const struct pm_report_options *options) {
-    for (size_t i = 0; i < statistics->n_divergent; i++) {
-        const struct pm_divergent_size *size = &statistics->divergent[i];
+static void print_outliers(FILE *out, const struct pm_fit_statistics *statistics,
+                           const struct pm_report_options *options) {
+    for (size_t i = 0; i < statistics->n_outliers; i++) {
+        const struct pm_outlier_size *size = &statistics->outliers[i];
         char *at = pm_parameters_text(&size->parameters);
         pm_print_line(out, options,
                       "%s %s: %zu of %zu groups with %s%% of the touches of blocks of %s "
                       "are off by %s%% (median) from what the other sizes say",
-                      at, statistics->divergent_dropped ? "was left out" : "diverges",
+                      at, statistics->outliers_dropped ? "was left out" : "is an outlier",
                       size->n_groups, size->of_groups, pm_percent_text(size->share).text,
                       pm_bytes_text(size->block_bytes).text,
                       pm_percent_text(size->difference).text);
         free(at);
     }
-    if (statistics->n_divergent && !statistics->divergent_dropped)
+    if (statistics->n_outliers && !statistics->outliers_dropped)
         pm_print_line(out, options,
-                      "data may be aligned otherwise there: `pmodel fit --drop-divergent` makes "
+                      "data may be aligned otherwise there: `pmodel fit --drop-outliers` makes "
                       "the models without");
 }
 
@@ -349,7 +349,7 @@ static void print_summary(FILE *out, const struct models_report *report,
     print_left_out(out, s, options);
     for (size_t i = 0; i < s->n_notes; i++)
         pm_print_line(out, options, "%s", s->notes[i]);
-    print_divergent(out, s, options);
+    print_outliers(out, s, options);
     free(range);
 }
 
@@ -408,7 +408,7 @@ static void write_summary(FILE *out, const struct models_report *report) {
     struct pm_csv csv = {.out = out};
     struct pm_fields summary =
         pm_fields_named(PM_FIELDS(summary_fields),
-                        "models exact constant flagged histograms bins seconds n_divergent");
+                        "models exact constant flagged histograms bins seconds n_outliers");
     pm_fields_csv_names(&csv, PM_FIELDS(report_fields));
     pm_fields_csv_names(&csv, summary);
     pm_csv_end_line(&csv);

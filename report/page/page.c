@@ -145,7 +145,7 @@ static json_t *machine_json(const struct pm_html_page *page, size_t number) {
         json_object_set_new(item, "name", pm_json_text(level->name));
         json_object_set_new(item, "block_bytes", pm_json_integer(level->block_bytes));
         json_object_set_new(item, "blocks",
-                            pm_json_integer(level->size_bytes / level->block_bytes));
+                            pm_json_integer((uint64_t)pm_level_capacity_blocks(level)));
         json_array_append_new(levels, item);
     }
     const struct pm_roofs *roofs = &page->subject.roofs[number];

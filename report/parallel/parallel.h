@@ -15,8 +15,7 @@
 #include "report/options.h"
 
 /* ---- `pmodel report --as ranks` (report_ranks.c)
- * ---------------------------------------------------
- */
+   --------------------------------------------------- */
 
 /* What was measured of calls of MPI, of one rank; NAN: not known. */
 struct pm_rank_calls {
@@ -29,7 +28,7 @@ struct pm_rank_row {
     uint32_t group;     /* PM_NONE: of a size that was not measured */
     char *role, *ranks; /* "inside", "1–6"; ranks NULL: not known; owned */
     double n_ranks;
-    double seconds, low, high; /* of one of them; NAN: not known */
+    double seconds, low, high; /* of one rank; NAN: not known */
     double waits_seconds;      /* what the slowest take longer */
     struct pm_rank_calls calls;
     const char *machine;            /* for CSV, set by the writer */
@@ -37,7 +36,7 @@ struct pm_rank_row {
 };
 
 /* A loop in which ranks of the group only wait: times are without its rounds. */
-struct pm_rank_waiting_loop {
+struct pm_rank_spin_loop {
     struct pm_row_place place;
     uint32_t group;
     const char *role; /* the row's */
@@ -61,7 +60,7 @@ struct pm_ranks_report {
     char *machine, *machine_title;
     double n_ranks, slowest_seconds, mean_seconds, imbalance; /* slowest over mean */
     PM_ARRAY(struct pm_rank_row, rows);
-    PM_ARRAY(struct pm_rank_waiting_loop, loops);
+    PM_ARRAY(struct pm_rank_spin_loop, loops);
     PM_ARRAY(struct pm_rank_waiting_call, calls);
     bool calls_known;    /* communication was traced */
     bool times_known;    /* and runs were timed */
@@ -76,8 +75,7 @@ void pm_report_ranks(FILE *out, struct pm_ranks_report *reports, size_t n_report
                      const struct pm_report_options *options);
 
 /* ---- `pmodel report --as intervals` (report_intervals.c)
- * -------------------------------------------
- */
+   ------------------------------------------- */
 
 /* A kind of interval, all ranks and threads added up. */
 struct pm_interval_row {
@@ -108,8 +106,7 @@ void pm_report_intervals(FILE *out, struct pm_intervals_report *reports, size_t 
                          const struct pm_report_options *options);
 
 /* ---- `pmodel report --as formulas --communication` (report_messages.c)
- * -----------------------------------------
- */
+   ----------------------------------------- */
 
 /* A quantity of the events at one call, of the mean rank of a role or of all ranks added up. */
 struct pm_message_row {
@@ -134,8 +131,7 @@ void pm_report_messages(FILE *out, const struct pm_messages_report *report,
                         const struct pm_report_options *options);
 
 /* ---- `pmodel show --as communication` (report_communication.c, report_trace.c)
- * ----------------------------
- */
+   ---------------------------- */
 
 struct pm_communication_report {
     const struct pm_structure *structure;
@@ -143,10 +139,10 @@ struct pm_communication_report {
     const struct pm_communication *communication;
     const struct pm_call_times *times; /* NULL: no run was timed */
     const struct pm_ranks *ranks;      /* none: numbers of processes stand for them in traces */
-    uint32_t rank;                     /* events of this one only, or its trace; PM_NONE: of all */
-    bool by_rank;                      /* rows for each rank */
-    bool by_path; /* rows for each call path, else for each call's short name */
-    char **names; /* [paths] of the writer, as the next one */
+    uint32_t rank; /* shows events of this rank only, or its trace; PM_NONE: of all */
+    bool by_rank;  /* rows for each rank */
+    bool by_path;  /* rows for each call path, else for each call's short name */
+    char **names;  /* [paths] of the writer, as the next one */
     uint32_t *calls;
 };
 void pm_report_communication(FILE *out, struct pm_communication_report *report,

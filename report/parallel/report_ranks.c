@@ -1,7 +1,7 @@
 /* Time by group of ranks, how even it is, and where ranks wait.
 
    JSON: {"format": "pmodel-ranks", "version": 1, "program", "reports": [{parameters, machine,
-   predicted, ranks, slowest_seconds, mean_seconds, imbalance, tolerance, groups, waiting_loops,
+   predicted, ranks, slowest_seconds, mean_seconds, imbalance, tolerance, groups, spin_loops,
    waiting_calls}]}; CSV: a line for each group.
 
    Times are predicted, but for those with `measured_` in their names, which are those of the run
@@ -34,11 +34,11 @@ static const struct pm_field fields[] = {
 };
 
 static const struct pm_field loop_fields[] = {
-    {"rounds", PM_COUNT, PM_MEMBER(struct pm_rank_waiting_loop, rounds), .header = "ROUNDS"},
-    {"group", PM_INDEX, PM_MEMBER(struct pm_rank_waiting_loop, group), .header = "GROUP"},
-    {"role", PM_TEXT, PM_MEMBER(struct pm_rank_waiting_loop, role), .header = "ROLE"},
-    {"label", PM_NAME, PM_PLACE(struct pm_rank_waiting_loop, place, label), .header = "LOOP"},
-    {"source", PM_TEXT, PM_PLACE(struct pm_rank_waiting_loop, place, source), .header = "SOURCE"},
+    {"rounds", PM_COUNT, PM_MEMBER(struct pm_rank_spin_loop, rounds), .header = "ROUNDS"},
+    {"group", PM_INDEX, PM_MEMBER(struct pm_rank_spin_loop, group), .header = "GROUP"},
+    {"role", PM_TEXT, PM_MEMBER(struct pm_rank_spin_loop, role), .header = "ROLE"},
+    {"label", PM_NAME, PM_PLACE(struct pm_rank_spin_loop, place, label), .header = "LOOP"},
+    {"source", PM_TEXT, PM_PLACE(struct pm_rank_spin_loop, place, source), .header = "SOURCE"},
 };
 
 #define CALL(member_) PM_MEMBER(struct pm_rank_waiting_call, member_)
@@ -99,7 +99,7 @@ static json_t *report_json(const struct pm_ranks_report *report) {
     json_object_set_new(
         object, "groups",
         pm_fields_array(PM_FIELDS(fields), report->rows, report->n_rows, sizeof *report->rows));
-    json_object_set_new(object, "waiting_loops",
+    json_object_set_new(object, "spin_loops",
                         pm_fields_array(PM_FIELDS(loop_fields), report->loops, report->n_loops,
                                         sizeof *report->loops));
     json_object_set_new(object, "waiting_calls",

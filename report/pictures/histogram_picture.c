@@ -1,7 +1,8 @@
 /* Reuse distances at one size, as Figure 5 of Marin & Mellor-Crummey (2004): accesses by ascending
    distance across, the distance in blocks upwards, and the capacities of the levels with blocks of
    this size as cuts: what is left of where the curve meets a cut hits there, if the level is fully
-   associative.  A panel for each block size. */
+   associative.  One with a response has its cut where it serves half, and the share that it serves
+   of all.  A panel for each block size. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,9 +51,9 @@ static void draw_cuts(const struct pm_panel *panel, const struct pm_picture *pic
         const struct pm_level *level = &picture->machine->levels[l];
         if (level->block_bytes != histogram->block_bytes)
             continue;
-        double hits =
-            1 - pm_fully_associative_misses(histogram, pm_level_capacity_blocks(level)) / accesses;
-        char *name = pm_sprintf("%s: %s%% nearer", level->name, pm_percent_text(hits).text);
+        double hits = 1 - pm_level_distance_misses(level, histogram) / accesses;
+        char *name = pm_sprintf("%s: %s%% %s", level->name, pm_percent_text(hits).text,
+                                level->serves.n_points ? "served" : "nearer");
         pm_panel_cut(panel, pm_level_capacity_blocks(level), name);
         free(name);
     }

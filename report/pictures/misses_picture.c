@@ -12,7 +12,7 @@ static double misses_of(const struct pm_picture_point *point, size_t level) {
     return point->iterations > 0 && misses > 0 ? misses / point->iterations : NAN;
 }
 
-/* Far below what anybody would look at, lines are cut off. */
+/* Far below what anybody would look at, lines are clipped. */
 static const double least_drawn = 1e-7;
 
 static const char *const axis_words[] = {

@@ -42,8 +42,8 @@ struct pm_picture_point {
 
 struct pm_picture {
     const struct pm_structure *structure;
-    const bool *rows; /* for each scope whether it is a row of a report that is pictured; NULL: all,
-                         which is the program */
+    const bool *rows; /* for each scope, whether its row of the report is pictured; NULL: all rows,
+                         which make the program */
     char *label;      /* "step/4 k (vector)"; owned */
     const char *parameter; /* whose values the points have */
     const struct pm_machine *machine;

@@ -123,7 +123,7 @@ static void draw_cut(const struct view *view, const struct pm_picture_point **po
     for (size_t i = 0; i < n; i++) {
         const struct pm_histogram *histogram = &points[i]->histograms[block];
         double share =
-            1 - pm_fully_associative_misses(histogram, blocks) / pm_histogram_accesses(histogram);
+            1 - pm_level_distance_misses(level, histogram) / pm_histogram_accesses(histogram);
         if (!(share < nearly_all))
             continue;
         last = place_of(view, points[i]->value, share, blocks);

@@ -11,7 +11,7 @@
 
 /* What there is of each level of the machine. */
 struct level_figure {
-    const char *name; /* of all levels; of one `L1_misses` and what follows */
+    const char *name; /* names the figure for all levels; `L1_misses` and so on name one level's */
     const char *short_name;
     const char *suffix; /* of the column's head, after the level's name */
     enum pm_field_kind kind;

@@ -23,7 +23,8 @@ static bool is_figure(const struct pm_field *field) {
     return field->kind >= PM_NUMBER && field->kind <= PM_PERCENT;
 }
 
-/* The fields of which IS_FIGURE is WANTED; names and heads stay those of COLUMNS. */
+/* The fields of COLUMNS whose `is_figure` equals WANTED; names and heads stay borrowed from
+   COLUMNS. */
 static struct pm_columns part_of(const struct pm_columns *columns, bool wanted) {
     struct pm_columns part = {0};
     for (size_t i = 0; i < columns->fields.n_fields; i++)

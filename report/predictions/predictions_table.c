@@ -254,11 +254,14 @@ static void print_measured(FILE *out, const struct pm_rows *rows, const struct p
     const struct pm_times *times = rows->times;
     pm_print_note(
         out, options,
-        "MEASURED: seconds of the processor on %s, %s in all; with timers the program took %.3f "
-        "times its plain time; the timers' own %s are subtracted.",
+        "MEASURED: seconds of the processor on %s, %s in all, the least of %u runs; with timers "
+        "the program took %.3f times its plain time; the timers' own %s are subtracted.",
         times->machine ? times->machine : "a machine of unknown name",
-        pm_seconds_text(rows->measured_seconds).text, times->over_plain,
+        pm_seconds_text(rows->measured_seconds).text, times->repetitions, times->over_plain,
         pm_seconds_text(times->own_seconds).text);
+    if (!isnan(times->core_share))
+        pm_print_note(out, options, "While it was timed the host gave %.2f of a core.",
+                      times->core_share);
     if (seen->measured_elsewhere)
         pm_print_note(out, options,
                       "Loops that are too short to be timed are measured in the loop or routine "
@@ -285,7 +288,7 @@ static void print_measured(FILE *out, const struct pm_rows *rows, const struct p
 /* Of a prediction those by which figures hang; the others are asked for. */
 static void print_own_notes(FILE *out, const struct pm_prediction *prediction,
                             const struct pm_report_options *options) {
-    size_t n = options->all_notes ? prediction->n_notes : prediction->n_weighty_notes;
+    size_t n = options->all_notes ? prediction->n_notes : prediction->n_significant_notes;
     for (size_t i = 0; i < n; i++)
         pm_print_note(out, options, "%s", prediction->notes[i]);
     if (n < prediction->n_notes)

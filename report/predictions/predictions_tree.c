@@ -73,7 +73,7 @@ static void add_hidden(struct tree *tree, struct pm_row *rest, const struct pm_r
             add_hidden(tree, rest, &tree->rows->rows[i]);
 }
 
-/* Rows in PARENT and what is in them; FITS: PARENT, or what it is in, is what the filter asks for.
+/* Prints the rows in PARENT and below them; FITS: the filter matches PARENT or a scope around it.
  */
 static void add_rows_in(struct tree *tree, uint32_t parent, int depth, bool fits) {
     struct pm_row other = {.counted = true};

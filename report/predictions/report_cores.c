@@ -12,7 +12,7 @@ struct part_row {
     double seconds, mean_seconds, imbalance;
 };
 
-struct waiting_row {
+struct spin_loop_row {
     struct pm_row_place place;
     double rounds;
 };
@@ -29,13 +29,13 @@ static const struct pm_field part_fields[] = {
     {"imbalance", PM_RATE, PM_MEMBER(struct part_row, imbalance)},
 };
 
-static const struct pm_field waiting_fields[] = {
-    {"label", PM_TEXT, PM_PLACE(struct waiting_row, place, label)},
-    {"name", PM_TEXT, PM_PLACE(struct waiting_row, place, name)},
-    {"file", PM_TEXT, PM_PLACE(struct waiting_row, place, file)},
-    {"line_first", PM_POSITIVE, PM_PLACE(struct waiting_row, place, line_first)},
-    {"key", PM_HEX, PM_PLACE(struct waiting_row, place, key)},
-    {"rounds", PM_COUNT, PM_MEMBER(struct waiting_row, rounds)},
+static const struct pm_field spin_loop_fields[] = {
+    {"label", PM_TEXT, PM_PLACE(struct spin_loop_row, place, label)},
+    {"name", PM_TEXT, PM_PLACE(struct spin_loop_row, place, name)},
+    {"file", PM_TEXT, PM_PLACE(struct spin_loop_row, place, file)},
+    {"line_first", PM_POSITIVE, PM_PLACE(struct spin_loop_row, place, line_first)},
+    {"key", PM_HEX, PM_PLACE(struct spin_loop_row, place, key)},
+    {"rounds", PM_COUNT, PM_MEMBER(struct spin_loop_row, rounds)},
 };
 
 static struct part_row part_row(const struct pm_structure *structure,
@@ -52,7 +52,7 @@ static struct part_row part_row(const struct pm_structure *structure,
 json_t *pm_cores_json(const struct pm_structure *structure, const struct pm_cores *cores) {
     if (!cores)
         return json_null();
-    json_t *object = json_object(), *parts = json_array(), *waiting = json_array();
+    json_t *object = json_object(), *parts = json_array(), *spin_loops = json_array();
     json_object_set_new(object, "cores", pm_json_integer(cores->n_cores));
     json_object_set_new(object, "threads", pm_json_integer(cores->n_threads));
     json_object_set_new(object, "checked", json_boolean(cores->is_checked));
@@ -62,13 +62,13 @@ json_t *pm_cores_json(const struct pm_structure *structure, const struct pm_core
         struct part_row row = part_row(structure, &cores->parts[i]);
         json_array_append_new(parts, PM_JSON_OBJECT(part_fields, &row));
     }
-    for (size_t i = 0; i < cores->waiting.n_loops; i++) {
-        struct waiting_row row = {{structure, cores->waiting.loops[i].scope},
-                                  cores->waiting.loops[i].rounds};
-        json_array_append_new(waiting, PM_JSON_OBJECT(waiting_fields, &row));
+    for (size_t i = 0; i < cores->spin.n_loops; i++) {
+        struct spin_loop_row row = {{structure, cores->spin.loops[i].scope},
+                                    cores->spin.loops[i].rounds};
+        json_array_append_new(spin_loops, PM_JSON_OBJECT(spin_loop_fields, &row));
     }
     json_object_set_new(object, "parts", parts);
-    json_object_set_new(object, "waiting", waiting);
+    json_object_set_new(object, "spin_loops", spin_loops);
     return object;
 }
 
@@ -120,17 +120,17 @@ static void print_parts(FILE *out, const struct pm_structure *structure,
     free(rows);
 }
 
-static void print_waiting(FILE *out, const struct pm_structure *structure,
-                          const struct pm_waiting *waiting,
-                          const struct pm_report_options *options) {
+static void print_spin_loops(FILE *out, const struct pm_structure *structure,
+                             const struct pm_spin_loops *spin,
+                             const struct pm_report_options *options) {
     struct pm_text_table *table = pm_text_table_new();
     pm_text_table_column(table, "ROUNDS", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "LOOP", PM_COLUMN_TEXT);
     pm_text_table_column(table, "SOURCE", PM_COLUMN_TEXT);
-    for (size_t i = 0; i < waiting->n_loops; i++) {
-        char *label = pm_scope_label(structure, waiting->loops[i].scope);
-        char *source = pm_scope_source(structure, waiting->loops[i].scope);
-        pm_text_table_cell(table, pm_count_text(waiting->loops[i].rounds).text);
+    for (size_t i = 0; i < spin->n_loops; i++) {
+        char *label = pm_scope_label(structure, spin->loops[i].scope);
+        char *source = pm_scope_source(structure, spin->loops[i].scope);
+        pm_text_table_cell(table, pm_count_text(spin->loops[i].rounds).text);
         pm_text_table_cell(table, label);
         pm_text_table_cell(table, source);
         free(label);
@@ -147,6 +147,6 @@ void pm_print_cores(FILE *out, const struct pm_structure *structure,
     if (!prediction->cores)
         return;
     print_parts(out, structure, prediction, options);
-    if (prediction->cores->waiting.n_loops)
-        print_waiting(out, structure, &prediction->cores->waiting, options);
+    if (prediction->cores->spin.n_loops)
+        print_spin_loops(out, structure, &prediction->cores->spin, options);
 }

@@ -323,6 +323,7 @@ static const struct pm_field times_fields[] = {
     {"plain_cpu_seconds", PM_SECONDS, PM_MEMBER(struct pm_times, plain_seconds)},
     {"over_plain", PM_RATE, PM_MEMBER(struct pm_times, over_plain)},
     {"repetitions", PM_INTEGER, PM_MEMBER(struct pm_times, repetitions)},
+    {"core_share", PM_RATE, PM_MEMBER(struct pm_times, core_share)},
     {"notes", PM_TEXT, PM_MEMBER(struct pm_times, notes)},
 };
 
@@ -448,13 +449,13 @@ static json_t *prediction_json(const struct pm_structure *structure,
         json_object_set_new(object, "cores", pm_cores_json(structure, prediction->cores));
     for (size_t i = 0; i < prediction->n_notes; i++)
         json_array_append_new(notes, pm_json_text(prediction->notes[i]));
-    json_object_set_new(object, "not_verified_figures",
-                        pm_json_integer(prediction->n_not_verified));
+    json_object_set_new(object, "not_verified_figures", pm_json_integer(prediction->n_unverified));
     json_object_set_new(object, "doubtful_figures",
                         pm_fields_array(PM_FIELDS(doubt_fields), prediction->doubts,
                                         prediction->n_doubts, sizeof *prediction->doubts));
     json_object_set_new(object, "notes", notes);
-    json_object_set_new(object, "weighty_notes", pm_json_integer(prediction->n_weighty_notes));
+    json_object_set_new(object, "significant_notes",
+                        pm_json_integer(prediction->n_significant_notes));
     uint32_t *place = pm_alloc(rows->n_rows + 1, sizeof *place);
     json_object_set_new(object, "rows", rows_json(prediction, rows, options, place));
     json_object_set_new(object, "scopes", tree_json(structure, prediction, rows, place));

@@ -42,8 +42,8 @@ static bool scope_is_counted(const struct pm_structure *structure, uint32_t scop
            pm_scope_is_counted(structure, scope);
 }
 
-/* A row for each scope that is one; those of modules and the program only if they cost something.
- */
+/* Adds a row for each scope that has one; modules and the program have one only if they cost
+   something. */
 static void make_rows(struct pm_rows *rows, const struct pm_structure *structure,
                       const struct pm_prediction *prediction) {
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++) {
@@ -197,8 +197,8 @@ static void tell_rows_apart(struct pm_rows *rows, const struct pm_structure *str
 
 /* ---- measured times ------------------------------------------------------------------------- */
 
-/* The own time of every scope is at its timer or, without one, at that of a scope around it, and so
-   in the row of that one. */
+/* A scope's own time is in the row of the scope with its timer: itself, or else the nearest scope
+   around it with a timer. */
 static void add_times(struct pm_rows *rows, const struct pm_structure *structure,
                       const struct pm_prediction *prediction, const struct pm_times *times) {
     rows->times = times;

@@ -16,10 +16,10 @@
 /* ---- parts of the program (query_parts.c) ---------------------------------------------------- */
 
 enum pm_query_level {
-    PM_QUERY_WHOLE = 0, /* the program; of named scopes each with all that is in it */
-    PM_QUERY_ROUTINE,   /* each routine with all that is in it */
-    PM_QUERY_LOOP,      /* each row of `pmodel report`: a loop without those inside it */
-    PM_QUERY_GROUP,     /* each reference group */
+    PM_QUERY_PROGRAM = 0, /* the program; of named scopes each with all that is in it */
+    PM_QUERY_ROUTINE,     /* each routine with all that is in it */
+    PM_QUERY_LOOP,        /* each row of `pmodel report`: a loop without those inside it */
+    PM_QUERY_GROUP,       /* each reference group */
 };
 bool pm_query_level_from_name(const char *name, enum pm_query_level *level);
 
@@ -70,16 +70,16 @@ struct pm_query_report {
     enum pm_query_kind kind;
     const struct pm_structure *structure;
     const struct pm_query_parts *parts;
-    const char *measured_up_to;      /* "N=64" */
-    bool with_cold;                  /* the wanted hit ratio counts first touches */
-    struct pm_query_answers answers; /* by part, then size, cache and hit ratio */
+    const struct pm_query_caches *caches; /* that were asked for */
+    const char *measured_up_to;           /* "N=64" */
+    bool with_cold;                       /* the wanted hit ratio counts first touches */
+    struct pm_query_answers answers;      /* by part, then size, cache and hit ratio */
     /* Where a size is the answer. */
     const char *solved; /* name of the parameter */
     struct pm_query_range range;
     double most_factor; /* the range's largest size by the largest measured one */
     /* PM_QUERY_FITS. */
     const struct pm_model_set *models;
-    const struct pm_query_caches *caches;
     const struct pm_query_fits *fits; /* [part · n_caches + cache] */
     struct pm_parameters fixed;       /* the other parameters */
 };

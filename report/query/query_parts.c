@@ -116,7 +116,7 @@ static void add_level(const struct pm_structure *structure, struct pm_query_part
             *PM_PUSH(&part->groups, groups) = g;
             continue;
         }
-        uint32_t root = parts->level == PM_QUERY_WHOLE     ? 0
+        uint32_t root = parts->level == PM_QUERY_PROGRAM   ? 0
                         : parts->level == PM_QUERY_ROUTINE ? routine_around(structure, scope)
                                                            : pm_row_scope(structure, scope);
         if (!part_of[root]) {
@@ -170,7 +170,7 @@ bool pm_query_find_parts(const struct pm_structure *structure, enum pm_query_lev
     for (size_t i = 0; i < n_names && ok; i++)
         if (mark_called(structure, names[i], is_named) == 0)
             ok = fail_unknown(structure, names[i], err);
-    if (ok && is_named && level == PM_QUERY_WHOLE)
+    if (ok && is_named && level == PM_QUERY_PROGRAM)
         add_named(structure, parts, is_named);
     else if (ok)
         add_level(structure, parts, is_named);
@@ -228,7 +228,7 @@ static bool is_shown(const struct pm_query_parts *parts, size_t part,
                      const struct pm_report_options *options) {
     if (options->max_rows && part >= options->max_rows)
         return false;
-    if (parts->level == PM_QUERY_WHOLE) /* asked for by name */
+    if (parts->level == PM_QUERY_PROGRAM) /* asked for by name */
         return parts->parts[part].weight > 0;
     return 100 * parts->parts[part].weight >= options->min_percent;
 }

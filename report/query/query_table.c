@@ -324,6 +324,9 @@ static void print_notes(FILE *out, const struct pm_query_report *report,
 void pm_write_query_table(FILE *out, const struct pm_query_report *report,
                           const struct pm_report_options *options) {
     print_header(out, report, options);
+    for (size_t c = 0; c < report->caches->n_caches; c++)
+        if (report->caches->caches[c].serves)
+            pm_print_line(out, options, "%s", report->caches->caches[c].serves);
     if (report->kind == PM_QUERY_FITS) {
         print_fits(out, report, options);
         return;

@@ -54,6 +54,17 @@ static json_t *part_json(const struct pm_query_part *part, const struct pm_row_p
     return object;
 }
 
+static json_t *json_of_response(const struct pm_response *response) {
+    static const struct pm_field fields[] = {
+        {"distance_bytes", PM_NUMBER, PM_MEMBER(struct pm_response_point, distance_bytes)},
+        {"share", PM_NUMBER, PM_MEMBER(struct pm_response_point, share)},
+        {"low", PM_NUMBER, PM_MEMBER(struct pm_response_point, low)},
+        {"high", PM_NUMBER, PM_MEMBER(struct pm_response_point, high)},
+    };
+    return pm_fields_array(PM_FIELDS(fields), response->points, response->n_points,
+                           sizeof *response->points);
+}
+
 static json_t *cache_json(const struct pm_query_cache *cache, const struct pm_set_cache *sets,
                           const char *name, const char *machine) {
     json_t *object = json_object();
@@ -67,6 +78,8 @@ static json_t *cache_json(const struct pm_query_cache *cache, const struct pm_se
                         sets->ways ? pm_json_integer(sets->ways) : json_null());
     json_object_set_new(object, "replacement", json_string(pm_replacement_word(sets->replacement)));
     json_object_set_new(object, "indexed", json_string(pm_indexing_word(sets->indexed)));
+    json_object_set_new(object, "serves", /* null: it is a step */
+                        cache->serves.n_points ? json_of_response(&cache->serves) : json_null());
     return object;
 }
 

@@ -125,7 +125,7 @@ static void draw_values(FILE *to, const struct panel *panel) {
 static void draw_caches(FILE *to, const struct panel *panel) {
     for (size_t i = 0; i < panel->drawing->machine->n_levels; i++) {
         const struct pm_level *level = &panel->drawing->machine->levels[i];
-        double bytes = (double)level->size_bytes;
+        double bytes = pm_level_capacity_blocks(level) * (double)level->block_bytes;
         if (level->kind != PM_LEVEL_CACHE || bytes <= panel->least_bytes ||
             bytes >= panel->most_bytes)
             continue;

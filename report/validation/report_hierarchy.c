@@ -47,11 +47,11 @@ static char *named_label(const struct pm_hierarchy_quantity *quantity) {
 
 /* ---- what a line is about -------------------------------------------------------------------- */
 
-/* A quantity of the whole, or of one routine. */
+/* A quantity of the program total, or of one routine. */
 struct hierarchy_line {
     const struct pm_hierarchy *hierarchy;
     const struct pm_hierarchy_quantity *quantity;
-    const struct pm_hierarchy_row *routine; /* NULL: the whole */
+    const struct pm_hierarchy_row *routine; /* NULL: the program total */
 };
 
 static struct hierarchy_line line_of(const struct pm_hierarchy *hierarchy, size_t quantity,
@@ -100,13 +100,13 @@ static const struct pm_field routine_fields[] = {
 
 #define GETTER(name_, value_) PM_GETTER(name_, struct hierarchy_line, value_)
 #define OF_WHOLE(member_) pm_number(row->routine ? NAN : row->quantity->member_)
-#define OF_BOTH(member_, of_whole_) pm_number(row->routine ? row->routine->member_ : of_whole_)
+#define OF_BOTH(member_, of_total_) pm_number(row->routine ? row->routine->member_ : of_total_)
 
 GETTER(line_quantity, pm_text(row->quantity->name))
 GETTER(line_block_bytes, if_misses(row, pm_integer(row->quantity->block_bytes)))
 GETTER(line_cache_blocks, if_misses(row, pm_number(row->quantity->cache_blocks)))
 GETTER(line_measured, pm_number(row->quantity->measured))
-GETTER(line_whole, pm_number(row->quantity->whole_error))
+GETTER(line_total, pm_number(row->quantity->total_error))
 GETTER(line_routines, OF_WHOLE(routines_error))
 GETTER(line_parts, OF_BOTH(parts_error, row->quantity->parts_error))
 GETTER(line_rest, OF_WHOLE(rest_error))
@@ -118,11 +118,11 @@ GETTER(line_sizes, pm_owned_text(sizes_label(row->hierarchy)))
 GETTER(line_routine, row->routine ? pm_place_label(&row->routine->place) : pm_unknown())
 GETTER(line_source, row->routine ? pm_place_source(&row->routine->place) : pm_unknown())
 GETTER(line_share, OF_BOTH(share, 1))
-GETTER(line_own, OF_BOTH(own_error, row->quantity->whole_error))
+GETTER(line_own, OF_BOTH(own_error, row->quantity->total_error))
 GETTER(line_part, OF_BOTH(part, 1))
 GETTER(line_named, row->routine ? pm_integer(row->routine->named) : pm_unknown())
 GETTER(quantity_cell, pm_owned_text(quantity_label(row->quantity)))
-GETTER(whole_cell, error_value(row->quantity->whole_error))
+GETTER(total_cell, error_value(row->quantity->total_error))
 GETTER(routines_cell, error_value(row->quantity->routines_error))
 GETTER(parts_cell,
        error_value(row->routine ? row->routine->parts_error : row->quantity->parts_error))
@@ -137,7 +137,7 @@ static const struct pm_field quantity_fields[] = {
     {"block_bytes", PM_POSITIVE, .get = line_block_bytes},
     {"cache_blocks", PM_POSITIVE, .get = line_cache_blocks},
     {"measured", PM_COUNT, .get = line_measured, .header = "MEASURED", .dispensable = 1},
-    {"whole_error", PM_PERCENT, .get = line_whole, .header = "WHOLE", .cell = whole_cell},
+    {"total_error", PM_PERCENT, .get = line_total, .header = "TOTAL", .cell = total_cell},
     {"routines_error", PM_PERCENT, .get = line_routines, .header = "ROUTINES",
      .cell = routines_cell},
     {"parts_error", PM_PERCENT, .get = line_parts, .header = "PARTS", .cell = parts_cell},
@@ -161,7 +161,7 @@ static void print_quantities(FILE *out, const struct pm_hierarchy *hierarchy,
                              const struct pm_report_options *options) {
     struct pm_table_rows table = pm_table_begin(pm_fields_named(
         PM_FIELDS(quantity_fields),
-        "quantity measured whole_error routines_error parts_error rest_error these_routines"));
+        "quantity measured total_error routines_error parts_error rest_error these_routines"));
     for (size_t q = 0; q < hierarchy->n_quantities; q++) {
         struct hierarchy_line line = line_of(hierarchy, q, NULL);
         pm_table_row(&table, &line);
@@ -205,7 +205,7 @@ static void write_table(FILE *out, const struct pm_hierarchy *hierarchy,
     const struct pm_hierarchy_request *request = hierarchy->request;
     char *sizes = sizes_label(hierarchy);
     pm_print_title(out, options,
-                   "%s: models of %zu runs at %s: of the whole, of its routines, and of "
+                   "%s: models of %zu runs at %s: of the program total, of its routines, and of "
                    "their edges and groups",
                    pm_program_name(request->structure), request->models->n_runs, sizes);
     print_quantities(out, hierarchy, options);
@@ -250,7 +250,8 @@ static void write_json(FILE *out, const struct pm_hierarchy *hierarchies, size_t
     pm_json_print(out, document);
 }
 
-/* ---- CSV: a line for the whole and each routine of each quantity ------------------------------
+/* ---- CSV: a line for the program total and each routine of each quantity
+ * ------------------------------
  */
 
 static void write_csv(FILE *out, const struct pm_hierarchy *hierarchies, size_t n) {
@@ -270,7 +271,8 @@ static void write_csv(FILE *out, const struct pm_hierarchy *hierarchies, size_t 
     pm_csv_end(&lines);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the program total
+ * ------------------------------------------------------------------------------- */
 
 bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
                          const struct pm_report_options *options, struct pm_error *err) {

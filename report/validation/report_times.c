@@ -3,9 +3,9 @@
 
    JSON: {"format": "pmodel-validation-times", "version": 1, program, "sizes": [{parameters,
    machine, …, "nests": errors of the large ones, "rows": [{kind, predicted_seconds, low_seconds,
-   high_seconds, measured_seconds, p10_seconds, p90_seconds, error, …}]}]}.  Rows are the program,
-   nests by time, and what is in none; the last two add up to the program, predicted, and to the
-   program with timers, measured.  CSV: a line for each row. */
+   high_seconds, measured_seconds, median_seconds, p90_seconds, error, …}]}]}.  Rows are the
+   program, nests by time, and what is in none; the last two add up to the program, predicted, and
+   to the program with timers, measured.  CSV: a line for each row. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +180,6 @@ GETTER(line_largest, pm_owned_text(largest_part(row)))
 GETTER(line_doubts, pm_owned_text(doubts_text(row)))
 GETTER(line_reasons, pm_owned_text(reasons_text(row)))
 GETTER(line_between, pm_owned_text(seconds_range(row->row.predicted.low, row->row.predicted.high)))
-GETTER(line_p10_p90, pm_owned_text(seconds_range(row->row.measured.low, row->row.measured.high)))
 GETTER(line_error, pm_copied_text(pm_error_text(row->row.error).text))
 GETTER(line_inside_cell, pm_text(isnan(row->row.predicted.low) || isnan(row->row.error) ? "?"
                                  : row->row.inside                                      ? "yes"
@@ -207,7 +206,7 @@ static const struct pm_field line_fields[] = {
     {"low_seconds", PM_NUMBER, ROW(predicted.low)},
     {"high_seconds", PM_NUMBER, ROW(predicted.high)},
     {"measured_seconds", PM_SECONDS, ROW(measured.estimate), .header = "MEASURED"},
-    {"p10_seconds", PM_NUMBER, ROW(measured.low)},
+    {"median_seconds", PM_SECONDS, ROW(median), .header = "MEDIAN", .dispensable = 3},
     {"p90_seconds", PM_NUMBER, ROW(measured.high)},
     {"error", PM_NUMBER, ROW(error)},
     {"inside", PM_JSON_ONLY, .get = line_inside},
@@ -234,7 +233,6 @@ static const struct pm_field line_fields[] = {
     {"runs_seconds", PM_JSON_ONLY, .get = line_runs},
     {"between", PM_TEXT, .get = line_between, NOT_IN_JSON, .header = "80% BETWEEN",
      .dispensable = 3},
-    {"p10_p90", PM_TEXT, .get = line_p10_p90, NOT_IN_JSON, .header = "P10-P90", .dispensable = 3},
     {"error_text", PM_NUMBER, .get = line_error, NOT_IN_JSON, .header = "ERROR"},
     {"inside_text", PM_TEXT, .get = line_inside_cell, NOT_IN_JSON, .header = "INSIDE"},
     {"source", PM_NAME, .get = line_source, NOT_IN_JSON, .header = "SOURCE", .dispensable = 1},
@@ -273,16 +271,20 @@ static struct nest_errors errors_of(const struct pm_time_table *table) {
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_title(FILE *out, const struct pm_timed_report *report,
-                        const struct pm_timed_size *size, const struct pm_report_options *options) {
+                        const struct pm_timed_size *size, const struct pm_time_table *table,
+                        const struct pm_report_options *options) {
     const struct pm_prediction *prediction = size->prediction;
     char *at = pm_parameters_text(&prediction->parameters);
     char *up_to = pm_parameters_text(&report->models->high);
     pm_print_title(out, options, "%s  %s: predicted for %s, by models of %zu runs up to %s (%.1fx)",
                    prediction->program, at, prediction->machine_title, report->models->n_runs,
                    up_to, prediction->extrapolation);
-    fprintf(out, "measured in %zu %s on %s\n", size->n_runs,
-            size->n_runs == 1 ? "process" : "processes",
+    fprintf(out, "measured in %zu %s%s on %s", size->n_runs,
+            size->n_runs == 1 ? "process" : "processes", size->n_runs == 1 ? "" : ", the least",
             size->runs[0]->machine ? size->runs[0]->machine : "a processor that is not known");
+    if (!isnan(table->core_share))
+        fprintf(out, "; the host gave %.2f of a core", table->core_share);
+    fputc('\n', out);
     free(up_to);
     free(at);
 }
@@ -290,9 +292,10 @@ static void print_title(FILE *out, const struct pm_timed_report *report,
 /* Nests below the least share, or beyond the last row to be shown, are one row. */
 static void print_rows(FILE *out, const struct pm_timed_size *size,
                        const struct pm_time_table *table, const struct pm_report_options *options) {
-    struct pm_table_rows rows = pm_table_begin(pm_fields_named(
-        PM_FIELDS(line_fields), "predicted_seconds between measured_seconds p10_p90 error_text "
-                                "inside_text share label source largest_part"));
+    struct pm_table_rows rows = pm_table_begin(
+        pm_fields_named(PM_FIELDS(line_fields),
+                        "predicted_seconds between measured_seconds median_seconds error_text "
+                        "inside_text share label source largest_part"));
     size_t n_shown = 0, n_others = 0;
     double predicted = 0, measured = 0;
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -358,7 +361,7 @@ static void write_tables(FILE *out, const struct pm_timed_report *report,
     for (size_t i = 0; i < report->n_sizes; i++) {
         if (i)
             fputc('\n', out);
-        print_title(out, report, &report->sizes[i], options);
+        print_title(out, report, &report->sizes[i], tables[i], options);
         print_rows(out, &report->sizes[i], tables[i], options);
         print_notes(out, &report->sizes[i], tables[i], options);
     }
@@ -387,6 +390,7 @@ static json_t *size_json(const struct pm_timed_size *size, const struct pm_time_
     json_object_set_new(object, "level", pm_json_number(prediction->level));
     json_object_set_new(object, "measured_on", pm_json_text(size->runs[0]->machine));
     json_object_set_new(object, "over_plain", pm_json_number(table->over_plain));
+    json_object_set_new(object, "core_share", pm_json_number(table->core_share));
     json_object_set_new(object, "least_share", pm_json_number(table->least_share));
     json_object_set_new(object, "nests", nests);
     json_object_set_new(object, "rows", rows);
@@ -407,12 +411,12 @@ static void write_json(FILE *out, const struct pm_timed_report *report,
 
 static void write_csv(FILE *out, const struct pm_timed_report *report,
                       struct pm_time_table *const *tables) {
-    struct pm_csv_lines lines =
-        pm_csv_begin(out, PM_FIELDS(line_fields),
-                     "parameters machine kind label name file line key module predicted_seconds "
-                     "low_seconds high_seconds measured_seconds p10_seconds p90_seconds runs error "
-                     "inside_interval share large largest_part unknown_share unrecorded_share "
-                     "calls_out doubts");
+    struct pm_csv_lines lines = pm_csv_begin(
+        out, PM_FIELDS(line_fields),
+        "parameters machine kind label name file line key module predicted_seconds "
+        "low_seconds high_seconds measured_seconds median_seconds p90_seconds runs error "
+        "inside_interval share large largest_part unknown_share unrecorded_share "
+        "calls_out doubts");
     for (size_t i = 0; i < report->n_sizes; i++)
         for (size_t r = 0; r < tables[i]->n_rows; r++) {
             struct time_line line = line_of(&report->sizes[i], tables[i], r);

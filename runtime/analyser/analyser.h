@@ -37,7 +37,7 @@ bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t sc
 
 /* Makes ready what the functions below give. */
 void pm_analyser_flush(void);
-/* The same of histograms of one thread, all of whose records were analysed. */
+/* The same for the histograms of one thread, after all its records were analysed. */
 void pm_analyser_flush_thread(uint32_t thread);
 
 /* In place of a thread's number: all threads (PM_ENV_SHARED, records.h). */

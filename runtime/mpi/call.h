@@ -1,5 +1,5 @@
-/* A call of MPI on its way through its wrapper: what it was given, in one shape for all calls, and
-   what is made an event of it when it comes back. */
+/* A call of MPI on its way through its wrapper: its arguments, in one shape for all calls, and the
+   event that is made when it returns. */
 #ifndef PM_RUNTIME_MPI_CALL_H
 #define PM_RUNTIME_MPI_CALL_H
 

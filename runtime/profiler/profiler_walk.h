@@ -77,8 +77,8 @@ static inline void add_pending(struct pm_profiler_record *record) {
     record->n_pending += record->n_accesses;
 }
 
-/* The row before an execution, or behind it, moves from what it WAS to what it IS, by DELTA; alike?
- */
+/* Takes the row IS after the row WAS: DELTA becomes their difference, WAS becomes IS.  True if the
+   difference is the same as before. */
 static inline bool note_row(uint64_t *was, uint64_t *delta, const uint64_t *is) {
     uint64_t differs = 0;
     for (uint32_t i = 0; i < PM_RECENT; i++) {

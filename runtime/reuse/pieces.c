@@ -85,7 +85,8 @@ static struct pm_larger *first_larger(const struct pm_reuse *base) {
     return base->far ? base->far->larger : NULL;
 }
 
-/* The size of BASE, one of a piece, that is like LARGER; NULL: there was no memory for it. */
+/* The larger size of BASE, a piece's analysis, that corresponds to LARGER; NULL: there was no
+   memory for it. */
 static struct pm_larger *same_size(const struct pm_reuse *base, const struct pm_larger *larger) {
     struct pm_larger *same = first_larger(base);
     while (same && same->by != larger->by)

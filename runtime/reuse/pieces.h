@@ -36,9 +36,9 @@
 struct pm_record_reuse;
 struct pm_reuse;
 
-/* Makes REUSE, new and with its options chosen, the analysis of one piece after the other; larger
-   sizes that are added to it later are so too.  What it counts as cold is what it leaves open.
-   False: no memory. */
+/* Makes REUSE, new and with its options chosen, an analysis of consecutive pieces; larger sizes
+   that are added later are analysed so as well.  First touches in a piece are left open and counted
+   as cold.  False: no memory. */
 bool pm_piece_make_analysis(struct pm_reuse *reuse);
 void pm_piece_free(struct pm_reuse *reuse);
 

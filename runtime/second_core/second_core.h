@@ -29,7 +29,7 @@ enum {
        blocks in it, each of which has to be resolved; that is a fiftieth of the touches. */
     PM_PIECE_BUFFERS = 16,
     PM_QUEUE_PIECES = 8, /* under way at once, of one queue */
-    /* Of a ring: for each CPU a piece that is analysed, one that waits and one that is filled. */
+    /* Pieces of a ring for each CPU: one is analysed, one waits and one is filled. */
     PM_MOST_RING_BUFFERS = (PM_QUEUE_PIECES + 2) * PM_PIECE_BUFFERS,
     PM_QUEUE_ITEMS = 256, /* a power of two; more than a ring's, for handlers of signals */
 };

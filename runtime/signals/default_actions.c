@@ -125,7 +125,7 @@ static void allow_large_files(void) {
 static void write_file(void *number) {
     watch_over_us();
     allow_large_files();
-    pm_process_cut_off((int)(intptr_t)number);
+    pm_process_truncated((int)(intptr_t)number);
     pm_signals_block();
 }
 

@@ -14,7 +14,7 @@ struct mapping {
     const struct pm_predict_options *options;
     struct pm_machine *share; /* the machine as one of the cores sees it */
     struct pm_known_paths *known_on_share;
-    struct pm_profile whole; /* without waiting, as the next one */
+    struct pm_profile total; /* without waiting, as the next one */
     struct pm_profile *threads;
     size_t n_threads;
     struct pm_parts parts;
@@ -37,13 +37,13 @@ static void leave_waiting_out(struct mapping *m, const struct pm_profile *profil
         memcpy(edges[t], m->threads[t].edge_counts, n_edges * sizeof **edges);
         m->threads[t].edge_counts = edges[t];
     }
-    pm_waiting_take_out(m->structure, edges, m->n_threads, &m->result->waiting);
-    m->whole = *profile;
-    m->whole.n_threads = 0;
-    m->whole.edge_counts = pm_alloc(n_edges, sizeof *m->whole.edge_counts);
+    pm_take_out_spin_loops(m->structure, edges, m->n_threads, &m->result->spin);
+    m->total = *profile;
+    m->total.n_threads = 0;
+    m->total.edge_counts = pm_alloc(n_edges, sizeof *m->total.edge_counts);
     for (size_t t = 0; t < m->n_threads; t++)
         for (size_t e = 0; e < n_edges; e++)
-            m->whole.edge_counts[e] += edges[t][e];
+            m->total.edge_counts[e] += edges[t][e];
     free(edges);
 }
 
@@ -197,10 +197,11 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The whole says on what the times hang. */
+/* The prediction of the total says on what the times hang. */
 static bool predict_threads(struct mapping *m, struct pm_error *err) {
     struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
     options.without_doubts = true;
+    options.dumping = NULL; /* the whole is dumped */
     m->serial = pm_predict(m->structure, &m->threads[0], m->machine, &options, err);
     bool ok = m->serial != NULL;
     m->each = pm_alloc(m->n_threads, sizeof *m->each);
@@ -230,21 +231,21 @@ static void time_parts(struct mapping *m) {
         cores->thread_seconds += m->each[t]->seconds;
 }
 
-/* Notes and figures of the machine that are not verified are those of the whole. */
-static struct pm_prediction *predict_whole(struct mapping *m, const struct pm_profile *profile,
+/* Notes and unverified figures of the machine are those of the total. */
+static struct pm_prediction *predict_total(struct mapping *m, const struct pm_profile *profile,
                                            struct pm_error *err) {
     struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
     struct pm_scope_prediction *scopes = join_scopes(m);
     options.scopes = scopes;
     options.known = m->known_on_share;
-    struct pm_prediction *whole = pm_predict(m->structure, &m->whole, m->share, &options, err);
+    struct pm_prediction *total = pm_predict(m->structure, &m->total, m->share, &options, err);
     free(scopes);
-    if (!whole)
+    if (!total)
         return NULL;
-    whole->cores = m->result;
-    note_cores(m, profile, whole);
-    note_bandwidth(m, whole);
-    return whole;
+    total->cores = m->result;
+    note_cores(m, profile, total);
+    note_bandwidth(m, total);
+    return total;
 }
 
 static void choose_cores(struct mapping *m) {
@@ -270,12 +271,12 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);
     choose_cores(&m);
-    struct pm_prediction *whole = NULL;
+    struct pm_prediction *total = NULL;
     if (predict_threads(&m, err)) {
         time_parts(&m);
-        whole = predict_whole(&m, profile, err);
+        total = predict_total(&m, profile, err);
     }
-    if (!whole)
+    if (!total)
         pm_cores_free(m.result);
     pm_prediction_free(m.serial);
     for (size_t t = 0; t < m.n_threads; t++) {
@@ -284,10 +285,10 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
     }
     free(m.each);
     free(m.threads);
-    free(m.whole.edge_counts);
+    free(m.total.edge_counts);
     free(m.cycles);
     pm_parts_free(&m.parts);
     pm_machine_copy_free(m.share);
     pm_known_paths_free(m.known_on_share);
-    return whole;
+    return total;
 }

@@ -10,7 +10,7 @@
    itself, its share of the shared ones, and its share of the bandwidth (share.c).  What the first
    thread does outside such parts is T_serial, on a machine that it has to itself.
 
-   Loops in which a thread only waits for another are left out (waiting.c).  Not in it: beginning
+   Loops in which a thread only waits for another are left out (spin_loops.c).  Not in it: beginning
    and ending parallel parts, locks that are held by others, lines that go from core to core. */
 #ifndef PM_CORES_H
 #define PM_CORES_H
@@ -36,12 +36,12 @@ struct pm_machine *pm_machine_share(const struct pm_machine *machine, unsigned n
 /* Cores of N_CORES that share LEVEL with each other, put side by side. */
 unsigned pm_cores_at_level(const struct pm_level *level, unsigned n_cores);
 
-/* ---- waiting.c ------------------------------------------------------------------------------- */
+/* ---- spin_loops.c -------------------------------------------------------------------------- */
 
 /* Takes out of the EDGE_COUNTS of N_THREADS, each of one value an edge, what threads did only while
-   they waited for others, and adds the loops in which they did to WAITING. */
-void pm_waiting_take_out(const struct pm_structure *structure, double *const *edge_counts,
-                         size_t n_threads, struct pm_waiting *waiting);
+   they waited for others, and adds these loops to SPIN. */
+void pm_take_out_spin_loops(const struct pm_structure *structure, double *const *edge_counts,
+                            size_t n_threads, struct pm_spin_loops *spin);
 
 /* ---- parallel_parts.c ------------------------------------------------------------------------ */
 

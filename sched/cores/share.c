@@ -1,6 +1,6 @@
 /* A machine as one of several cores at work sees it.
 
-       size of a level       its size / cores that share it
+       size of a level       its size / cores that share it; distances of its response as well
        bandwidth of memory   min(that of one core, that of all / cores at work)
        bandwidth of a level  the same, with what a curve of several threads says of all
 
@@ -44,13 +44,17 @@ static double value_at(const struct pm_curve *curve, double working_set) {
     return NAN;
 }
 
+static double capacity_bytes(const struct pm_level *level) {
+    return pm_level_capacity_blocks(level) * (double)level->block_bytes;
+}
+
 /* What of its bandwidth from level L a thread keeps beside others, by two curves that differ in
    their threads only: the mean over working sets that lie in the level, not in the one before, and
    that all of the threads have room for.  NAN: no such points. */
 static double kept_by_curves(const struct pm_machine *machine, size_t l, const struct pm_curve *one,
                              const struct pm_curve *many) {
-    double least = l > 0 ? 2 * (double)machine->levels[l - 1].size_bytes : 0, sum = 0;
-    double most = (double)machine->levels[l].size_bytes / many->threads;
+    double least = l > 0 ? 2 * capacity_bytes(&machine->levels[l - 1]) : 0, sum = 0;
+    double most = capacity_bytes(&machine->levels[l]) / many->threads;
     unsigned n = 0;
     for (size_t i = 0; i < many->n_points; i++) {
         double alone = value_at(one, many->working_set_bytes[i]);
@@ -92,6 +96,8 @@ static void share_level(const struct pm_machine *machine, size_t l, unsigned n_c
     double bandwidth = kept(machine, l, sharing);
     level->shared_by = 1;
     level->size_bytes /= sharing;
+    level->serves_size_bytes = level->size_bytes;
+    pm_response_scale(&level->serves, 1.0 / sharing);
     level->entries /= sharing;
     if (level->associativity % sharing == 0)
         level->associativity /= sharing;

@@ -35,7 +35,7 @@ static void add_ways(struct pm_dep_graph *graph, struct pm_node *node, const str
                      unsigned times, size_t first, size_t end) {
     node->first_way = (uint32_t)graph->n_ways;
     for (size_t a = 0; a < row->n_alternatives; a++) {
-        const struct pm_alternative *from = &row->alternatives[a];
+        const struct pm_reservation_table *from = &row->alternatives[a];
         uint32_t first_micro = (uint32_t)graph->n_micros;
         for (size_t r = first; r < from->n_reservations && r < end; r++)
             add_micros(graph, &from->reservations[r], times);

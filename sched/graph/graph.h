@@ -3,9 +3,9 @@
 
    A node is a generic operation of the structure (struct pm_op) or what a foreign operation adds.
    Its micro-operations are those of the machine's row: a store is one for the address and one for
-   the data, an operation of the template "p0|p1 + p5" two.  What is fused with a branch or done by
-   renaming has none.  Everything is a flat array: nodes in the order of the program, the edges into
-   a node in a row. */
+   the data, an operation of the reservation table "p0|p1 + p5" two.  What is fused with a branch or
+   done by renaming has none.  Everything is a flat array: nodes in the order of the program, the
+   edges into a node in a row. */
 #ifndef PM_GRAPH_H
 #define PM_GRAPH_H
 
@@ -25,7 +25,7 @@ struct pm_micro {
     bool is_data; /* of a store: it waits for the data, the others for the address */
 };
 
-/* One of the ways to execute a node (struct pm_alternative). */
+/* One of the ways to execute a node (struct pm_reservation_table). */
 struct pm_way {
     uint32_t first_micro, n_micros;
 };

@@ -199,12 +199,13 @@ void pm_modulo_schedule(const struct pm_dep_graph *graph, double width,
         interval++;
     modulo->least_cycles = interval;
     uint32_t *cycle = pm_alloc(problem.n_ops, sizeof *cycle);
+    int8_t *unit_of = pm_alloc(problem.n_ops, sizeof *unit_of);
     bool found = false;
     modulo->interval_cycles = interval;
     for (unsigned tries = 0; tries < MOST_TRIES && !found && problem.n_ops <= MOST_OPS; tries++) {
         if (tries)
             modulo->interval_cycles += problem.n_ops > SMALL ? 1 + modulo->interval_cycles / 10 : 1;
-        found = pm_modulo_try(&problem, modulo->interval_cycles, cycle);
+        found = pm_modulo_try(&problem, modulo->interval_cycles, cycle, unit_of);
     }
     modulo->cycles = found ? modulo->interval_cycles : interval;
     if (!found)
@@ -213,8 +214,11 @@ void pm_modulo_schedule(const struct pm_dep_graph *graph, double width,
         uint32_t end = cycle[i] + (uint32_t)ceil(graph->nodes[problem.ops[i].node].latency_cycles);
         modulo->length_cycles = end > modulo->length_cycles ? end : modulo->length_cycles;
     }
+    if (found)
+        pm_dump_reservations(options, graph, &problem, modulo->interval_cycles, cycle, unit_of);
     if (found && options->in_order)
         modulo->cycles = pm_modulo_stalled_cycles(&problem, modulo->interval_cycles, cycle);
+    free(unit_of);
     free(cycle);
     pm_modulo_problem_free(&problem);
 }

@@ -7,6 +7,7 @@
 #ifndef PM_MODULO_H
 #define PM_MODULO_H
 
+#include "core/dumps/dumps.h"
 #include "sched/graph/graph.h"
 
 struct pm_modulo_options {
@@ -15,6 +16,10 @@ struct pm_modulo_options {
     bool carries;  /* iterations depend on each other */
     bool in_order; /* issue stops at the first use of a value that is missing: what a load takes
                       more than its row's latency is no part of the schedule, but waited for */
+    /* The schedule that is found is printed (dump_reservations.c), in words of TARGET; NULL: not.
+     */
+    const struct pm_dumping *dumping;
+    const struct pm_target_machine *target;
 };
 
 struct pm_modulo {

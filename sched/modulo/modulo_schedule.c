@@ -270,18 +270,20 @@ static bool attempt_once(struct attempt *a) {
     return false;
 }
 
-bool pm_modulo_try(const struct pm_modulo_problem *problem, uint32_t interval, uint32_t *cycle) {
+bool pm_modulo_try(const struct pm_modulo_problem *problem, uint32_t interval, uint32_t *cycle,
+                   int8_t *unit) {
     size_t n = problem->n_ops, n_cells = (size_t)interval * 64;
     struct attempt a = {.problem = problem,
                         .interval = interval,
                         .at = pm_alloc(n, sizeof *a.at),
                         .last_at = pm_alloc(n, sizeof *a.last_at),
-                        .unit = pm_alloc(n, sizeof *a.unit),
+                        .unit = unit,
                         .height = pm_alloc(n, sizeof *a.height),
                         .room = pm_alloc(n_cells, sizeof *a.room),
                         .holder = pm_alloc(n_cells, sizeof *a.holder),
                         .slots = pm_alloc(interval, sizeof *a.slots)};
     uint32_t state = 1;
+    memset(unit, NOBODY, n);
     unsigned attempts = n > SMALL ? 1 : ATTEMPTS;
     bool found = false;
     for (size_t i = 0; i < n; i++)
@@ -297,7 +299,6 @@ bool pm_modulo_try(const struct pm_modulo_problem *problem, uint32_t interval, u
         cycle[i] = found ? (uint32_t)a.at[i] : 0;
     free(a.at);
     free(a.last_at);
-    free(a.unit);
     free(a.height);
     free(a.room);
     free(a.holder);

@@ -32,9 +32,15 @@ void pm_modulo_problem_make(const struct pm_dep_graph *graph, double width,
                             struct pm_modulo_problem *problem);
 void pm_modulo_problem_free(struct pm_modulo_problem *problem);
 
-/* Fills CYCLE (n_ops) with a schedule of this INTERVAL; false: none was found
-   (modulo_schedule.c). */
-bool pm_modulo_try(const struct pm_modulo_problem *problem, uint32_t interval, uint32_t *cycle);
+/* Fills CYCLE and UNIT (n_ops each; -1: it takes none) with a schedule of this INTERVAL; false:
+   none was found (modulo_schedule.c). */
+bool pm_modulo_try(const struct pm_modulo_problem *problem, uint32_t interval, uint32_t *cycle,
+                   int8_t *unit);
+
+/* Each operation with its cycle and unit, and the reservation table (dump_reservations.c). */
+void pm_dump_reservations(const struct pm_modulo_options *options, const struct pm_dep_graph *graph,
+                          const struct pm_modulo_problem *problem, uint32_t interval,
+                          const uint32_t *cycle, const int8_t *unit);
 
 /* Cycles of an iteration in which issue stops at the first use of what is missing (stalls.c). */
 double pm_modulo_stalled_cycles(const struct pm_modulo_problem *problem, uint32_t interval,

@@ -89,7 +89,7 @@ void pm_actions_free(struct pm_actions *actions); /* what it owns */
 /* The number of LABEL, which is added if it is not there. */
 uint32_t pm_actions_label(struct pm_actions *actions, const char *label);
 uint64_t pm_actions_count(const struct pm_actions *actions);
-/* What all of them compute together, and the same so many times as long. */
+/* The computation of all ranks together, and all computation made FACTOR times as long. */
 double pm_actions_work(const struct pm_actions *actions);
 void pm_actions_scale_work(struct pm_actions *actions, double factor);
 
@@ -124,7 +124,7 @@ void pm_computation_free(struct pm_computation *computation); /* what it owns */
 double pm_computation_seconds(const struct pm_computation *computation, const double *edge_counts);
 
 /* What intervals of one kind take in a rank, those with ordinals from FIRST to FIRST + N − 1
- * together. */
+   together. */
 struct pm_interval_time {
     uint32_t process;
     uint32_t begin, end; /* paths of the communication that the times go with */

@@ -326,7 +326,7 @@ static const struct pm_trace *find_trace(const struct pm_communication *communic
     }
     if (found && found->n_lost > 0) {
         pm_fail(err,
-                "the trace of rank %" PRIu32 " is cut off: it lacks the last %" PRIu64
+                "the trace of rank %" PRIu32 " is truncated: it lacks the last %" PRIu64
                 " of its events",
                 rank->rank, found->n_lost);
         return NULL;
@@ -403,7 +403,7 @@ bool pm_actions_of_run(const struct pm_run_to_replay *run, struct pm_actions *ac
         return false;
     }
     if (run->communication->n_lost > 0)
-        return pm_fail(err, "the run's communication is cut off: %" PRIu64 " events are lost",
+        return pm_fail(err, "the run's communication is truncated: %" PRIu64 " events are lost",
                        run->communication->n_lost);
     uint32_t *labels = pm_alloc_none(run->communication->n_counts);
     for (uint32_t r = 0; r < size; r++)

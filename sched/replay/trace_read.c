@@ -29,7 +29,7 @@ unsigned pm_traced_type_bytes(unsigned type) {
 
 struct reading {
     struct pm_actions *actions;
-    const char *path; /* of the file that is read */
+    const char *path;
     size_t line;
     PM_ARRAY(bool, is_complete); /* by rank: FINALIZE was read; owned */
     unsigned default_type;       /* of a line that names none */
@@ -38,7 +38,7 @@ struct reading {
 /* The arguments of a line behind its name. */
 struct arguments {
     char *texts[MOST_ARGUMENTS];
-    size_t n; /* of all, also of those beyond */
+    size_t n; /* of all arguments, also those that `texts` has no room for */
 };
 
 static bool fail_line(const struct reading *reading, const char *why, struct pm_error *err) {
@@ -50,7 +50,7 @@ static bool take_number(const struct reading *reading, const char *text, double 
     char *end;
     *number = strtod(text, &end);
     if (end == text || *end || isnan(*number))
-        return fail_line(reading, "a number is expected; the trace is damaged or cut off", err);
+        return fail_line(reading, "a number is expected; the trace is damaged or truncated", err);
     return true;
 }
 
@@ -58,7 +58,7 @@ static bool take_number(const struct reading *reading, const char *text, double 
 static bool take_numbers(const struct reading *reading, const struct arguments *from, size_t least,
                          double numbers[MOST_ARGUMENTS], struct pm_error *err) {
     if (from->n < least)
-        return fail_line(reading, "the line is cut off: it has too few arguments", err);
+        return fail_line(reading, "the line is truncated: it has too few arguments", err);
     for (size_t i = 0; i < MOST_ARGUMENTS; i++) {
         numbers[i] = NAN;
         if (i < from->n && !take_number(reading, from->texts[i], &numbers[i], err))
@@ -178,7 +178,7 @@ static bool read_line(struct reading *reading, char *line, struct pm_error *err)
     char *rest = line, *rank_text = strsep(&rest, " "), *name = strsep(&rest, " "), *end;
     unsigned long rank = strtoul(rank_text, &end, 10);
     if (end == rank_text || *end || !name || rank >= MOST_RANKS)
-        return fail_line(reading, "no action; the trace is damaged or cut off", err);
+        return fail_line(reading, "no action; the trace is damaged or truncated", err);
     struct pm_action action = {0};
     if (!find_kind(reading, name, &action.kind, err))
         return false;
@@ -216,7 +216,7 @@ static bool read_file(struct reading *reading, const char *path, struct pm_error
     while (ok && (length = getline(&line, &room, file)) > 0) {
         reading->line++;
         if (line[length - 1] != '\n')
-            ok = fail_line(reading, "the line has no end: the trace is cut off", err);
+            ok = fail_line(reading, "the line has no end: the trace is truncated", err);
         line[length - 1] = '\0';
         ok = ok && (line[0] == '\0' || line[0] == '#' || read_line(reading, line, err));
     }
@@ -228,8 +228,8 @@ static bool read_file(struct reading *reading, const char *path, struct pm_error
 static bool check_whole(const struct reading *reading, size_t n_files, struct pm_error *err) {
     for (size_t r = 0; r < reading->actions->n_ranks; r++)
         if (!reading->is_complete[r])
-            return pm_fail(err, "the trace of rank %zu does not end with `finalize`: it is cut off",
-                           r);
+            return pm_fail(
+                err, "the trace of rank %zu does not end with `finalize`: it is truncated", r);
     if (n_files > 1 && n_files != reading->actions->n_ranks)
         return pm_fail(err, "%zu files have actions of %zu ranks: they do not belong together",
                        n_files, reading->actions->n_ranks);

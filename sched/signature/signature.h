@@ -136,7 +136,7 @@ struct pm_convolved_part {
     double intensity;                /* floating-point operations for a word */
     double hit_rates[PM_MAX_LEVELS]; /* cumulative, of references */
     double rate;    /* words a second: Rate BB, the mean of its patterns by their words */
-    double seconds; /* of its patterns one after the other */
+    double seconds; /* the sum over its patterns */
     bool in_domain;
     /* The pattern with most of these seconds, and the point where its rate was read. */
     uint8_t kind, bin;

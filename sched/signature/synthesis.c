@@ -11,7 +11,8 @@
    B_l      bytes a cycle that level l gives; behind the last cache, memory
    m_l      misses of cache l for a word: none while S fits; then min(1, s / line), since in an
             order that repeats itself every line is gone again when it is needed; at random 1 − size
-   / S penalty  cycles; cover: what prefetchers hide of it at stride s; flight: misses at a time.
+   / S; of a cache with a response the share that it does not serve at S, or up to S
+   penalty  cycles; cover: what prefetchers hide of it at stride s; flight: misses at a time.
    Where the file has no `misses_in_flight`, what `exposed` says is paid: flight = 1 / exposed TLBs
    add misses · penalty · exposed in the same way.
 
@@ -31,7 +32,14 @@ enum { N_STRIDES = sizeof strides / sizeof *strides };
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
+/* At random all distances below BYTES are as frequent (Σ over an LRU stack of equally likely
+   blocks). */
 static double misses_of(const struct pm_level *level, double bytes, double stride) {
+    if (level->serves.n_points && stride == 0)
+        return 1 - pm_response_mean(&level->serves, 0, bytes);
+    if (level->serves.n_points)
+        return fmin(1, stride / (double)level->block_bytes) *
+               (1 - pm_response_mean(&level->serves, bytes, bytes));
     if (bytes <= (double)level->size_bytes)
         return 0;
     if (stride == 0)

@@ -99,7 +99,7 @@ print(json.dumps([row["counted"] for row in rows if row["label"].startswith("fol
 
 # Where nothing is known of what differs by its source: how much is missing is not known, and said.
 cp d.pmdb old.pmdb
-sql old.pmdb 'DELETE FROM build_join; DELETE FROM build_whole; DELETE FROM build_work' >/dev/null
+sql old.pmdb 'DELETE FROM build_join; DELETE FROM build_total; DELETE FROM build_work' >/dev/null
 pmodel fit old.pmdb >/dev/null 2>&1
 pmodel query --cache 32K -P N=320 old.pmdb >old.txt
 check "what is dropped then is said before the figures" sh -c 'head -3 old.txt | grep -q "unknown share"'

@@ -78,7 +78,7 @@ built spin && run spin 1000 1,2 50
 report spin 1000 1 >answer
 one=$(jq .seconds answer)
 report spin 1000 2 >answer
-says "waiting at the barrier is named" '.cores.waiting | any(.rounds > 0 and .line_first >= 22 and .line_first <= 30)'
+says "waiting at the barrier is named" '.cores.spin_loops | any(.rounds > 0 and .line_first >= 22 and .line_first <= 30)'
 says "waiting is in no row: once a barrier at most" '[.rows[] | select(.kind == "loop" and (.name | test("wait_for_all|acquire")))] | all(.iterations <= 50 + 1e-6)'
 says "the thread with twice the work counts, as if it were alone" "(.seconds / $one - 1 | fabs) < 0.05"
 says "the work of the other is half" '(.cores.imbalance - 4 / 3 | fabs) < 0.05'

@@ -20,6 +20,42 @@ gcc -o nests "$TOP/tests/dumps/nests.s"
 pmodel loops --dump bounds --routine 'in_place,recur*,accumulate,add_to_memory,walk,spilled,escaping,calls,refused' nests | without_addresses >nests.txt
 check "dump of loop nests, their slots, replayed branches and refusals is the kept one" diff "$TOP/tests/dumps/nests.txt" nests.txt
 
+# What the passes of fit and of predictions made, each under its name.
+gcc -no-pie -o sweeps "$TOP/tests/dumps/sweeps.s"
+measure() { # STORE OPTION...
+    pmodel run -o "$1" -P N=16,24,32,40,48,64 "${@:2}" -- ./sweeps {N} >/dev/null 2>&1
+}
+# all_passes COMMAND ARGUMENT... PART: the dump of each of its passes, of a part of the program.
+all_passes() {
+    local part=${*: -1} pass
+    for pass in $(pmodel "$1" --dump list | cut -d ' ' -f 1); do
+        echo "== $pass"
+        pmodel "${@:1:$#-1}" --dump "$pass:$part" || echo "status $?"
+    done
+}
+# none_is_empty FILE: each of its headings has lines under it.
+none_is_empty() {
+    awk '/^== / {if (heading) exit 1; heading = 1; n++; next} {heading = 0} END {exit heading || n < 5}' "$1"
+}
+check "runs for fit" measure fit.pmdb --block 64
+check "runs for report" measure report.pmdb -m r12000
+check "models for report" pmodel fit report.pmdb
+# How far off the misses of the whole are hangs on where the stack is.
+all_passes fit fit.pmdb sweep/2 | sed 's/are off by [^ ]*/are off by SHARE/' >fit.txt
+all_passes report report.pmdb -m r12000 -P N=100 sweep/2 >report.txt
+for stage in fit report; do
+    check "dumps of $stage are the kept ones" diff "$TOP/tests/dumps/$stage.txt" $stage.txt
+    check "every pass of $stage has something to say" none_is_empty $stage.txt
+done
+check "fit with a dump makes the models that it makes without" sh -c \
+    'pmodel report --format csv fit.pmdb -m zen4 --interpolate -P N=100 >dumped.csv &&
+     pmodel fit fit.pmdb >fitted.txt && pmodel report --format csv fit.pmdb -m zen4 --interpolate -P N=100 | diff dumped.csv -'
+check "a loop that is not named is not dumped" sh -c \
+    'pmodel fit --dump edges:chain fit.pmdb | tee edges && grep -q "^edge chain" edges && ! grep -q sweep edges'
+check "dumps have a list, and take a routine behind the pass" sh -c \
+    'pmodel loops --dump list | grep -q "^formulas " && pmodel loops --dump cfg --routine nest dumped >nest.txt &&
+     pmodel loops --dump cfg:nest dumped | diff nest.txt -'
+
 all_graphs_are_xml() {
     pmodel loops --dump "$1" --dump-format dot dumped >graphs.dot && dot -Tsvg -O graphs.dot &&
         [ "$(ls graphs.dot*.svg | wc -l)" -ge 3 ] && xmllint --noout graphs.dot*.svg
@@ -78,7 +114,7 @@ check "--max-blocks sets from where on" sh -c \
     'pmodel loops --svg nest --max-blocks 2 dumped 2>err.txt | grep -q "too large to draw" && [ -s err.txt ]'
 
 # ---- mistakes -------------------------------------------------------------------------------
-expect_error "no such pass" 2 '--dump is cfg, .*counters, not "tree"' pmodel loops --dump tree dumped
+expect_error "no such pass" 2 '--dump is cfg, .*counters, or list, not "tree"' pmodel loops --dump tree dumped
 expect_error "no such dump format" 2 'text or dot' pmodel loops --dump cfg --dump-format svg dumped
 expect_error "formulas are no graph" 2 'formulas are no graph' pmodel loops --dump formulas --dump-format dot dumped
 expect_error "groups are no graph" 2 'groups are no graph' pmodel loops --dump groups --dump-format dot dumped
@@ -87,6 +123,10 @@ expect_error "no such routine to draw" 2 'no routine is called "nets"' pmodel lo
 expect_error "one routine is drawn, not several" 2 '[0-9]+ routines are called "\*"' pmodel loops --svg '*' dumped
 expect_error "what was refused cannot be drawn" 2 'no control flow of "_start"' pmodel loops --svg _start dumped
 expect_error "dump and drawing exclude each other" 2 'dump and --svg exclude each other' pmodel loops --svg nest --dump cfg dumped
+expect_error "no such pass of fit" 2 '--dump is bases, .*or list, not "tree"' pmodel fit --dump tree fit.pmdb
+expect_error "no such loop to dump" 2 'no routine or loop is called "swep"; did you mean sweep' pmodel fit --dump edges:swep fit.pmdb
+expect_error "no such loop of a prediction" 2 'no routine or loop is called "swep"' pmodel report --dump misses:swep report.pmdb -m r12000
+expect_error "a dump is no table" 2 'dump and --models exclude each other|models and --dump exclude each other' pmodel fit --dump edges --models fit.pmdb
 mkdir no_dot
 expect_error "Graphviz is missing" 2 'install it' env PATH="$PWD/no_dot" "$BUILD/bin/pmodel" loops --svg nest dumped
 

@@ -110,8 +110,10 @@ while read -r command; do
     # shellcheck disable=SC2086
     golden "help.${file// --/.}.txt" pmodel $command --help
 done <commands
-golden old.explain.txt pmodel report --as loop nothing.pmdb
-golden old.export.txt pmodel show --as histograms nothing.pmdb 
+# Names of version 0.1.
+golden old.explain.txt pmodel explain nothing.pmdb
+golden old.export.txt pmodel export -s nothing.pmdb --histograms
+golden old.fit.txt pmodel fit --drop-divergent nothing.pmdb
 golden flags.txt pmodel flags
 golden help.word.txt pmodel help L1/it
 golden help.option.txt pmodel help --machine-readable
@@ -237,8 +239,7 @@ golden fit.flagged.txt pmodel fit --flagged renewed.pmdb
 golden fit.flagged.json pmodel fit --flagged --top 5 --format json renewed.pmdb
 golden fit.flagged.csv pmodel fit --flagged --format csv renewed.pmdb
 golden fit.flagged.top.txt pmodel fit --flagged --top 3 --threads 1 renewed.pmdb
-golden fit.drop_divergent.txt pmodel fit --drop-divergent renewed.pmdb
-golden fit.partition.txt pmodel fit --partition sigmetrics renewed.pmdb
+golden fit.drop_outliers.txt pmodel fit --drop-outliers renewed.pmdb
 golden fit.search.txt pmodel fit --search --models run.pmdb
 golden fit.basis.txt pmodel fit --models --basis '1, N, N^2' --basis 'triangle/2=1, N, N*log2(N)' \
     --basis 'uneven=1, (N%3)*N^2' coarse.pmdb

@@ -37,12 +37,12 @@ check "the measured sizes are compared without running anything" bash -c \
 check "the wild routine is named, alone" jq -e \
     '[.comparisons[0].quantities[] | select(.quantity != "misses") | [.routines[] | select(.named) | .name] == ["wild"]] | all and length == 3' fitted.json
 check "the rest is exact" jq -e '[.comparisons[0].quantities[] | select(.quantity != "misses") | .rest_error < 1e-9] | all' fitted.json
-check "and the whole is not" jq -e '[.comparisons[0].quantities[] | select(.quantity != "misses") | .whole_error > 1e-3] | all' fitted.json
+check "and the program total is not" jq -e '[.comparisons[0].quantities[] | select(.quantity != "misses") | .total_error > 1e-3] | all' fitted.json
 check "routines with exact models have no error" jq -e \
     '[.comparisons[0].quantities[0].routines[] | select(.name == "squares" or .name == "cubes") | .own_error < 1e-9 and .part_of_error < 1e-9] | all and length == 2' fitted.json
 check "parts of the error add up to 1" jq -e '[.comparisons[0].quantities[0].routines[].part_of_error] | add - 1 | fabs < 1e-9' fitted.json
 check "misses are compared by groups" jq -e \
-    '[.comparisons[0].quantities[] | select(.quantity == "misses") | .whole_error == null and .parts_error != null] | all and length == 2' fitted.json
+    '[.comparisons[0].quantities[] | select(.quantity == "misses") | .total_error == null and .parts_error != null] | all and length == 2' fitted.json
 pmodel validate --hierarchy -q -s parts.pmdb --counts fp_mult --caches 64 -P N=96,100 --format json -- ./parts '{N}' >run.json 2>run.err
 check "sizes that were not fitted are compared each apart" jq -e \
     '[.comparisons[].sizes[0].N] == [96, 100] and ([.comparisons[].fitted] | any | not)' run.json
@@ -50,7 +50,7 @@ check "there too the wild routine is named" jq -e \
     '[.comparisons[].quantities[0] | (.routines[0].name == "wild") and .rest_error < 1e-9] | all' run.json
 pmodel validate --hierarchy -s parts.pmdb --counts fp_mult --caches 64 >table.txt
 check "the table names it" bash -c 'grep -q "exact *wild" table.txt && grep -q "where the error lives" table.txt'
-check "CSV has a line for the whole and each routine" bash -c \
+check "CSV has a line for the program total and each routine" bash -c \
     '[ "$(pmodel validate --hierarchy -s parts.pmdb --counts fp_mult --caches 64 --format csv | grep -c ",fp_mult,")" = "$(jq ".comparisons[0].quantities[0].routines | length + 1" run.json)" ]'
 expect_error "machines are another comparison" 2 'hierarchy and -m exclude each other' pmodel validate --hierarchy -m r12000 -s parts.pmdb
 expect_error "--counts belongs to it" 2 'counts needs --hierarchy' pmodel validate --counts fp_add -s parts.pmdb -P N=96 -- ./parts '{N}'

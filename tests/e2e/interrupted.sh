@@ -5,7 +5,7 @@
 export NAP=1000.$$ # no other test sleeps that long
 run() { pmodel run -q --block 32,64,128,4096,32768 "$@" >/dev/null; }
 
-# ---- runs that are cut off ----
+# ---- runs that are truncated ----
 expect_error "a run that a signal ends is left out, and the signal is named" 2 \
     'was ended by signal 15 \(Terminated\).*left out' run -o none.pmdb -P N=50 -- ./sums '{N}' 15
 check "and makes no store" test ! -e none.pmdb
@@ -17,16 +17,16 @@ check "one that its time ended" \
 check "and of one that was killed its last checkpoint" \
     run -o s.pmdb --keep-partial --checkpoint 1 -P N=70 --exe ./sums -- \
     sh -c './sums {N} ever & sleep 2; kill -KILL $!; wait $!'
-check "all three are marked" test "$(sqlite3 s.pmdb 'SELECT group_concat(cut_off, "; ") FROM run')" = \
+check "all three are truncated" test "$(sqlite3 s.pmdb 'SELECT group_concat(truncated, "; ") FROM run')" = \
     "was ended by signal 15 (Terminated); was ended after 1 s (--timeout); ended with status 137"
 check "what they did is counted" test "$(sqlite3 s.pmdb "SELECT min(n) FROM (SELECT count(*) AS n FROM histogram
     JOIN run ON run.id = run WHERE parameters IN ('N=50', 'N=60', 'N=70') GROUP BY run)")" -gt 3
-expect_error "a program that fails is not one that is cut off" 2 'ended with status 7' \
+expect_error "a program that fails is not one that is truncated" 2 'ended with status 7' \
     run -o s.pmdb --keep-partial -P N=80 --exe ./sums -- sh -c './sums {N}; exit 7'
 expect_error "nor is there anything to keep of one that is killed without a checkpoint" 2 'ended by signal 9' \
     run -o s.pmdb --keep-partial -P N=80 -- ./sums '{N}' 9
-check "a size whose run was cut off is run again" run -o s.pmdb -P N=50 -- ./sums '{N}' slowly
-check "and then is whole" test "$(sqlite3 s.pmdb 'SELECT count(cut_off) FROM run')" = 2
+check "a size whose run was truncated is run again" run -o s.pmdb -P N=50 -- ./sums '{N}' slowly
+check "and then is whole" test "$(sqlite3 s.pmdb 'SELECT count(truncated) FROM run')" = 2
 
 pmodel fit s.pmdb >s.fit 2>errors
 check "fit leaves them out" grep -q '^sums: 5 runs, N from 10 to 50' s.fit
@@ -40,7 +40,7 @@ check "a report of one says that it is not whole" \
     sh -c 'pmodel report -m r12000 -P N=60 s.pmdb | grep -q "^warning: this run did not come to its end (it was ended after 1 s"'
 pmodel show --as histograms s.pmdb -P N=60 >exported.json 2>errors
 check "and so does an export" grep -q '^pmodel show: N=60: this run did not come to its end' errors
-check "in JSON too" test "$(pmodel report -m r12000 -P N=70 --format json s.pmdb | jq -r '.warnings[0].kind')" = cut_off
+check "in JSON too" test "$(pmodel report -m r12000 -P N=70 --format json s.pmdb | jq -r '.warnings[0].kind')" = truncated
 pmodel fit --with-partial s.pmdb >s.fit 2>errors
 check "--with-partial takes them" grep -q '^sums: 7 runs, N from 10 to 70' s.fit
 check "and says so" grep -q 'N=60: .*taken all the same' errors
@@ -66,7 +66,7 @@ sleep 1.5
 kill -TERM $process
 wait $process
 check "an interrupted run is kept with --keep-partial" \
-    test "$(sqlite3 part.pmdb 'SELECT parameters, cut_off FROM run WHERE cut_off IS NOT NULL')" = \
+    test "$(sqlite3 part.pmdb 'SELECT parameters, truncated FROM run WHERE truncated IS NOT NULL')" = \
     'N=5|was ended by signal 15 (Terminated)'
 
 # ---- no room ----

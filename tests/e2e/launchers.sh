@@ -22,7 +22,7 @@ expect_error "a size that fails is left out, and its last words are said" 2 'N=3
 check "the others are there" test "$(sizes_in some.pmdb)" = "N=1 N=2 N=4"
 check "the end of a size's time is kept with --keep-partial" \
     run -j 2 --timeout 1 --keep-partial -o late.pmdb -P N=1,2 -- ./sums '{N}' ever
-check "as of a plain run" test "$(sqlite3 late.pmdb 'SELECT group_concat(cut_off, "; ") FROM run')" = \
+check "as of a plain run" test "$(sqlite3 late.pmdb 'SELECT group_concat(truncated, "; ") FROM run')" = \
     "was ended after 1 s (--timeout); was ended after 1 s (--timeout)"
 echo '{N}' >template
 run -j 1 --scratch runs --input template:size -o input.pmdb --exe ./sums -P N=1,2 -- sh -c "$PWD/sums \$(cat size)" >/dev/null
@@ -166,7 +166,7 @@ check "on a node with another build it fails" sh -c '! pmodel run-one hand.pmdb.
 cp sums program
 rm waits
 by_hand 2>errors >/dev/null
-check "a raw file that is cut off is a sentence" grep -q 'N=2: .*raw' errors
+check "a raw file that is truncated is a sentence" grep -q 'N=2: .*raw' errors
 check "so is a result" grep -q 'N=3: .*result: is not whole' errors
 check "and another build on a node" grep -q 'N=4: .*program is another file here than the one that was instrumented' errors
 check "what is whole is kept" test "$(sizes_in hand.pmdb)" = N=1

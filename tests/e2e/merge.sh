@@ -90,7 +90,7 @@ check "then there is no new store" test ! -e none.pmdb -a ! -e none.pmdb.part
 before=$(sha256sum <all.pmdb)
 expect_error "nor is one that is there changed" 2 'more\.pmdb' pmodel merge -o all.pmdb even.pmdb more.pmdb
 check "by a single byte" test "$before" = "$(sha256sum <all.pmdb)"
-check "a run that was cut off stays marked" run -o cut.pmdb --keep-partial --exe ./paths -P N=19 -- sh -c './paths {N}; kill -TERM $$'
+check "a run that was truncated stays so" run -o cut.pmdb --keep-partial --exe ./paths -P N=19 -- sh -c './paths {N}; kill -TERM $$'
 pmodel merge -q -o marked.pmdb cut.pmdb
-check "in the store that it goes into" test "$(sqlite3 marked.pmdb 'SELECT cut_off FROM run')" = \
+check "in the store that it goes into" test "$(sqlite3 marked.pmdb 'SELECT truncated FROM run')" = \
     'was ended by signal 15 (Terminated)'

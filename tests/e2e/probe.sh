@@ -6,7 +6,7 @@ if [ "$(uname -m)" != x86_64 ]; then
     exit 0
 fi
 # Stopped: what there is, and the exit status of success.
-pmodel probe -o stopped.conf 2>/dev/null &
+pmodel probe --infer -o stopped.conf 2>/dev/null &
 probe=$!
 sleep 3
 kill -INT "$probe"

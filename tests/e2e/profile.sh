@@ -95,7 +95,7 @@ cp "$BUILD/apps/heat" .
 pmodel run -q -o heat.pmdb --profile --simulate ./small.conf -- ./heat 36 5 >/dev/null
 count_misses 32768,8,64 262144,16,64 ./heat 36 5 >cachegrind.json
 check "the first cache hits as cachegrind's within 0.1 points" sh -c "pmodel show --as profile heat.pmdb --format json |
-    jq -e --slurpfile cg cachegrind.json '.whole | (.hits[0].misses - \$cg[0].first) / .references | fabs < 0.001'"
+    jq -e --slurpfile cg cachegrind.json '.total | (.hits[0].misses - \$cg[0].first) / .references | fabs < 0.001'"
 
 expect_error "a store without a profile" 2 'has no profile of basic blocks: `pmodel run --profile' pmodel show --as profile "$(
     pmodel run -q -o plain.pmdb --block 64 -- ./loops >/dev/null 2>&1

@@ -109,3 +109,48 @@ check "a program that only has the environment of pmodel's own rank has none" sh
 pmodel run --again --no-memory -o serial.pmdb -- ./serial 2>/dev/null
 expect_error "a program without MPI has no ranks" 2 'no ranks at this size' pmodel report --as ranks serial.pmdb 
 expect_error "nor roles" 2 'no role "first": the store has no runs' pmodel report serial.pmdb --role first
+
+# ---- a rank that waits in memory that it shares with another ----
+cat >handshake.c <<'EOF_C'
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    long n = atol(argv[argc - 1]);
+    int rank, unit;
+    atomic_long *flag;
+    MPI_Win window;
+    MPI_Aint bytes;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_allocate_shared(rank ? 0 : 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &flag, &window);
+    MPI_Win_shared_query(window, 0, &bytes, &unit, &flag);
+    if (rank == 0)
+        atomic_store(flag, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        usleep(200000);
+    volatile double sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += i;
+    if (rank == 0)
+        atomic_store(flag, 1);
+    while (!atomic_load_explicit(flag, memory_order_acquire))
+        ;
+    MPI_Send(&n, 1, MPI_LONG, 1 - rank, 0, MPI_COMM_WORLD);
+    MPI_Recv(&n, 1, MPI_LONG, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_free(&window);
+    MPI_Finalize();
+    return 0;
+}
+EOF_C
+# shellcheck disable=SC2046
+mpicc.openmpi -O1 -g $(pmodel flags) -o handshake handshake.c
+pmodel run -q --interval none --block 64,4096 --exe ./handshake -o handshake.pmdb -P N=1000 -- \
+    mpirun.openmpi -np 2 ./handshake '{N}'
+role=$(pmodel report --as ranks handshake.pmdb -m zen4 --format json --interpolate |
+    jq -r '.reports[0].groups[] | select(.ranks == "1") | .role')
+pmodel report handshake.pmdb --role "$role" -m zen4 --interpolate --notes >waits 2>&1
+check "a report of a rank says that it left the rounds out in which the rank waits" \
+    grep -q 'only waits for other ranks, with .* rounds, is left' waits

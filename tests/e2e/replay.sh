@@ -166,7 +166,7 @@ printf '%s\n' 0 1 >stuck/list
 expect_error "a deadlock" 2 'deadlock: 2 of 2 ranks never come to their end; rank 0 is at recv \(from rank 1, tag 1\), its action 2; rank 1 is at recv' \
     pmodel replay --trace stuck/list --platform smp-node
 sed -i '$d' stuck/1
-expect_error "a trace that is cut off" 2 'the trace of rank 1 does not end with `finalize`: it is cut off' \
+expect_error "a trace that is truncated" 2 'the trace of rank 1 does not end with `finalize`: it is truncated' \
     pmodel replay --trace stuck/list --platform smp-node
 expect_error "a size that was not measured" 2 'N=13|models' pmodel replay cg.pmdb -m sapphire-rapids --platform smp-node -P N=13
 check "a program without MPI is measured" pmodel run -q -m sapphire-rapids -o heat.pmdb -P N=8 -- "$BUILD/apps/heat" '{N}' 2

@@ -41,13 +41,15 @@ holds "the output is JSON of its kind" '.format == "pmodel-validation-times" and
 holds "the size is beyond those fitted" '.sizes[0] | .parameters.N == 200 and .extrapolation > 3 and .machine == "icelake-sp"'
 holds "the program comes first, what is in no timer last" \
     '.sizes[0].rows | .[0].kind == "program" and .[-1].kind == "untimed" and (.[1:-1] | all(.kind == "nest"))'
-holds "each row was measured in each process" '.sizes[0].rows | all(.runs_seconds | length == 3)'
-holds "p10, median and p90 are in order" '.sizes[0].rows | all(.p10_seconds <= .measured_seconds and .measured_seconds <= .p90_seconds)'
+holds "each row was measured in each process, of which there are more where the least does not repeat" \
+    '.sizes[0].rows | (map(.runs_seconds | length) | unique) as $n | ($n | length) == 1 and $n[0] >= 3 and $n[0] <= 9'
+holds "the least of all, the median and p90 are in order" '.sizes[0].rows | all(.measured_seconds == (.runs_seconds | min) and
+    .measured_seconds <= .median_seconds and .median_seconds <= .p90_seconds)'
 holds "predicted rows add up to the program" \
     '.sizes[0].rows | (.[1:] | map(.predicted_seconds) | add) as $sum | ($sum / .[0].predicted_seconds - 1 | fabs) < 1e-9'
 holds "parts of a row add up to it" \
     '.sizes[0].rows | all(([.parts_seconds[]] | add) as $sum | ($sum - .predicted_seconds | fabs) <= 1e-9 * .predicted_seconds)'
-holds "errors are of the median" \
+holds "errors are of what was measured" \
     '.sizes[0].rows | all(.error == null or ((.predicted_seconds / .measured_seconds - 1 - .error) | fabs) < 1e-9)'
 holds "the interval holds the prediction, and says whether it holds the time" \
     '.sizes[0].rows | all(.low_seconds <= .predicted_seconds and .predicted_seconds <= .high_seconds
@@ -70,7 +72,7 @@ json -m r12000,icelake-sp --repeat 1 --keep kept.pmdb -P N=80,96 -- ./calls '{N}
 holds "each size on each machine" '[.sizes[] | [.parameters.N, .machine]]
     == [[80, "r12000"], [80, "icelake-sp"], [96, "r12000"], [96, "icelake-sp"]]'
 pmodel validate --time -s calls.pmdb -m icelake-sp --repeat 2 --keep kept.pmdb -P N=96 -- ./calls '{N}' >table.txt 2>errors
-check "the table says how it was measured" grep -q '^measured in 2 processes on ' table.txt
+check "the table says how it was measured" grep -q '^measured in [2-6] processes, the least on ' table.txt
 check "and what is in no timer" grep -q 'in no timer' table.txt
 pmodel validate --time -q -s calls.pmdb -m icelake-sp --repeat 1 --format csv -P N=96 -- ./calls '{N}' 2>/dev/null | tr -d '\r' >out.csv
 if awk -F, 'NR == 1 { n = NF } END { exit NR < 4 || n != 25 }' out.csv && grep -q '^N=96,icelake-sp,program,' out.csv; then

@@ -27,7 +27,7 @@ instrumented() {
     rm -f core*
 }
 
-# marked SIGNAL: one of the raw files says that this signal ended its process (PM_RAW_CUT_OFF), or a child made by
+# marked SIGNAL: one of the raw files says that this signal ended its process (PM_RAW_TRUNCATED), or a child made by
 # fork (PM_RAW_FORKED, too), and all can be read.
 marked() {
     local flags=$((4 + 256 * $1))

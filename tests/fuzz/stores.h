@@ -24,8 +24,8 @@ static void fuzz_raw(const uint8_t *data, size_t size) {
     struct pm_error err = {0};
     struct pm_raw *raw = pm_raw_read_memory(bytes, size, "input", &err);
     fuzz_demand(raw || err.text[0], "a raw file was refused without a sentence");
-    fuzz_demand(!raw || (pm_raw_signal(raw) != 0) == ((raw->flags & PM_RAW_CUT_OFF) != 0),
-                "a raw file is cut off by no signal, or names one that did not end it");
+    fuzz_demand(!raw || (pm_raw_signal(raw) != 0) == ((raw->flags & PM_RAW_TRUNCATED) != 0),
+                "a raw file is truncated by no signal, or names one that did not end it");
     for (size_t i = 0; raw && i < raw->n_histograms; i++)
         fuzz_demand(pm_fully_associative_misses(&raw->histograms[i].histogram, 100.5) >= 0,
                     "a raw histogram has misses that are not a count");

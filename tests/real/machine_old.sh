@@ -17,7 +17,7 @@ for map in "$checks"/*.map; do
     name=$(basename "$map" .map)
     file=$(awk '$1 == "file" { print $2 }' "$map")
     "$checks/gcc-md.sh" --summary "$name" "$file" >"$name.summary"
-    jq -r --arg name "$name" '"\($name): \(.agreeing) of \(.rows) rows agree, \(.marked) are marked, \(.differences) figures differ"' "$name.summary"
+    jq -r --arg name "$name" '"\($name): \(.agreeing) of \(.rows) rows agree, \(.unverified) are unverified, \(.differences) figures differ"' "$name.summary"
     check "$name: what differs from GCC is listed, with a reason" jq -e '.rows > 0 and .not_listed == []' "$name.summary"
     check "$name: what is listed differs" jq -e '.gone == []' "$name.summary"
     check "$name: the map names all reservations, units and bypasses" jq -e '.lacking == []' "$name.summary"
@@ -33,9 +33,9 @@ check "and is named" grep -qx "not listed with a reason: fp_mult 64 8 latency: o
 jq '(.costs[] | select(.class == "int_div") | .latency) -= 1' r12000.json >agreeing.json
 "$checks/gcc-md.sh" --json agreeing.json r12000 mips/10000.md >agreeing.out
 check "a listed difference that is gone is named" grep -q '^listed, but no longer so: int_div 32 4 latency' agreeing.out
-jq '.costs |= map(.marked = ["latency"])' r12000.json >marked.json
-check "marked rows do not count as agreeing" jq -e '.agreeing == 0 and .marked > 0' \
-    <("$checks/gcc-md.sh" --json marked.json --summary r12000 mips/10000.md)
+jq '.costs |= map(.unverified = ["latency"])' r12000.json >unverified.json
+check "unverified rows do not count as agreeing" jq -e '.agreeing == 0 and .unverified > 0' \
+    <("$checks/gcc-md.sh" --json unverified.json --summary r12000 mips/10000.md)
 jq '(.figures[] | select(.name == "bypass/1.latency") | .number) = 3' r12000.json >bypass.json
 "$checks/gcc-md.sh" --json bypass.json r12000 mips/10000.md >bypass.out
 check "another bypass is named" grep -q '^not listed.*fp_fma bypass: ours 3' bypass.out

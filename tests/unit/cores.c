@@ -11,11 +11,11 @@
 
 enum { INNER_BACK = 6, OUTER_BACK = 8 }; /* edges of the example */
 
-static struct pm_waiting take_out(struct program *p) {
-    struct pm_waiting waiting = {0};
+static struct pm_spin_loops take_out(struct program *p) {
+    struct pm_spin_loops spin = {0};
     double *edges[] = {p->profile.edge_counts};
-    pm_waiting_take_out(p->structure, edges, 1, &waiting);
-    return waiting;
+    pm_take_out_spin_loops(p->structure, edges, 1, &spin);
+    return spin;
 }
 
 static void assert_flow_is_kept(const struct program *p) {
@@ -43,14 +43,14 @@ static void a_loop_that_loads_and_tests_waits(void **state) {
     fill(&p, INNER);
     add(&p, PM_OP_LOAD_INT, 0, 1, NO);
     add_test_and_branch(&p, 0);
-    struct pm_waiting waiting = take_out(&p);
-    assert_int_equal(waiting.n_loops, 1);
-    assert_int_equal(waiting.loops[0].scope, SCOPE_INNER);
-    assert_near(waiting.loops[0].rounds, 900);
+    struct pm_spin_loops spin = take_out(&p);
+    assert_int_equal(spin.n_loops, 1);
+    assert_int_equal(spin.loops[0].scope, SCOPE_INNER);
+    assert_near(spin.loops[0].rounds, 900);
     assert_near(p.profile.edge_counts[INNER_BACK], 0);
     assert_near(p.profile.edge_counts[OUTER_BACK], 99);
     assert_flow_is_kept(&p);
-    free(waiting.loops);
+    free(spin.loops);
     free_program(&p);
 }
 
@@ -70,8 +70,8 @@ static void a_loop_that_gets_on_does_not_wait(void **state) {
             add(&p, PM_OP_STORE_INT, NO, 0, 2);
         else if (what == 3)
             add(&p, PM_OP_CALL, NO, NO, NO);
-        struct pm_waiting waiting = take_out(&p);
-        assert_int_equal(waiting.n_loops, 0);
+        struct pm_spin_loops spin = take_out(&p);
+        assert_int_equal(spin.n_loops, 0);
         assert_near(p.profile.edge_counts[INNER_BACK], 900);
         free_program(&p);
     }
@@ -99,10 +99,10 @@ static void exchanges_and_hints_are_known(void **state) {
             op->mnemonic = 1;
         }
         add_test_and_branch(&p, 0);
-        struct pm_waiting waiting = take_out(&p);
-        assert_int_equal(waiting.n_loops, 1);
-        assert_near(waiting.loops[0].rounds, 900);
-        free(waiting.loops);
+        struct pm_spin_loops spin = take_out(&p);
+        assert_int_equal(spin.n_loops, 1);
+        assert_near(spin.loops[0].rounds, 900);
+        free(spin.loops);
         free_program(&p);
     }
 }
@@ -117,17 +117,17 @@ static void what_is_left_is_one_passage(void **state) {
     fill(&p, INNER);
     add(&p, PM_OP_LOAD_INT, 0, 1, NO);
     add_test_and_branch(&p, 0);
-    struct pm_waiting waiting = take_out(&p);
-    assert_int_equal(waiting.n_loops, 2);
-    assert_int_equal(waiting.loops[0].scope, SCOPE_INNER);
-    assert_int_equal(waiting.loops[1].scope, SCOPE_OUTER);
-    assert_near(waiting.loops[1].rounds, 99);
+    struct pm_spin_loops spin = take_out(&p);
+    assert_int_equal(spin.n_loops, 2);
+    assert_int_equal(spin.loops[0].scope, SCOPE_INNER);
+    assert_int_equal(spin.loops[1].scope, SCOPE_OUTER);
+    assert_near(spin.loops[1].rounds, 99);
     double *blocks = pm_block_executions(p.structure, p.profile.edge_counts);
     for (uint32_t b = 0; b < N_BLOCKS; b++)
         assert_near(blocks[b], b == OFTEN ? 0.75 : b == SELDOM ? 0.25 : 1);
     assert_flow_is_kept(&p);
     free(blocks);
-    free(waiting.loops);
+    free(spin.loops);
     free_program(&p);
 }
 
@@ -236,6 +236,24 @@ static void a_shared_level_is_divided(void **state) {
     assert_near(misses[1], 110);
 }
 
+/* Each of four cores of those that share a level finds it as full as one at a quarter of the
+   distance. */
+static void what_a_level_serves_is_shared(void **state) {
+    (void)state;
+    struct program p = make_program();
+    use_machine(&p, TOP_LINES("64", "true", "true", "") UNITS COSTS
+                "cache L1 { size = 6400 line = 64 ways = 0 latency = 4 miss_penalty = 10 "
+                "exposed = 1 }\n"
+                "cache L2 { size = 64000 line = 64 ways = 0 latency = 14 miss_penalty = 100 "
+                "exposed = 1 shared_by = 4 serves = {\"16000: 1\", \"64000: 0.5\"} }\n");
+    for (unsigned n = 1; n <= 8; n *= 2) {
+        struct pm_machine *share = pm_machine_share(p.machine, n);
+        assert_near(pm_response_half_bytes(&share->levels[1].serves), 64000 / fmin(n, 4));
+        pm_machine_copy_free(share);
+    }
+    free_program(&p);
+}
+
 static void bandwidth_of_memory_saturates(void **state) {
     (void)state;
     struct program p = make_program();
@@ -310,6 +328,7 @@ int main(void) {
         cmocka_unit_test(what_is_left_is_one_passage),
         cmocka_unit_test(the_slowest_core_counts),
         cmocka_unit_test(a_shared_level_is_divided),
+        cmocka_unit_test(what_a_level_serves_is_shared),
         cmocka_unit_test(bandwidth_of_memory_saturates),
         cmocka_unit_test(routines_belong_to_who_calls_them),
     };

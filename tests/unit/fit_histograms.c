@@ -27,13 +27,15 @@ static struct pm_structure *new_structure(size_t n_edges) {
 }
 
 static struct pm_model_set *fit(const struct pm_structure *structure, struct pm_profile **profiles,
-                                size_t n, enum pm_fit_partition partition) {
+                                size_t n, bool as_the_paper) {
     struct pm_error err = {0};
-    struct pm_fit_options options = {.n_threads = 1, .partition = partition};
+    struct pm_fit_options options = {.n_threads = 1};
+    assert_true(pm_heuristics_set(as_the_paper ? "partition" : NULL, NULL, &err));
     struct pm_model_set *models =
         pm_fit(structure, (const struct pm_profile *const *)profiles, n, &options, NULL, &err);
     if (!models)
         fail_msg("%s", err.text);
+    assert_true(pm_heuristics_set(NULL, NULL, &err));
     return models;
 }
 
@@ -181,9 +183,8 @@ static void bins_and_cold_accesses_sum_to_all_accesses_at_every_size(void **stat
             profiles[k] = random_profile(groups, size);
             size += 1 + floor(20 * uniform());
         }
-        for (int partition = PM_FIT_GAPS; partition <= PM_FIT_SIGMETRICS; partition++) {
-            struct pm_model_set *models =
-                fit(structure, profiles, n, (enum pm_fit_partition)partition);
+        for (int as_the_paper = 0; as_the_paper < 2; as_the_paper++) {
+            struct pm_model_set *models = fit(structure, profiles, n, as_the_paper);
             for (int i = 0; i < 8; i++)
                 expect_sums(structure, models, floor(1 + exp(8 * uniform())));
             pm_model_set_free(models);
@@ -225,7 +226,7 @@ static void what_is_beyond_a_bound_is_an_upper_bound_above_it_and_right_below(vo
         profiles[k] = measure(STENCIL, sizes[k], 64, N_EDGES);
         forget_beyond(profiles[k], BOUND);
     }
-    struct pm_model_set *models = fit(structure, profiles, N_SIZES, PM_FIT_GAPS);
+    struct pm_model_set *models = fit(structure, profiles, N_SIZES, false);
     struct pm_profile *predicted = predict(structure, models, LARGER);
     for (double blocks = 64; blocks <= BOUND; blocks *= 2)
         if (!(fabs(misses(predicted, blocks) / misses(truth, blocks) - 1) < 0.05))
@@ -275,7 +276,7 @@ static void the_literal_partition_splits_at_equal_ranges_until_models_are_simila
     struct pm_profile *profiles[N_SIZES];
     for (int k = 0; k < N_SIZES; k++)
         profiles[k] = three_distances((double)sizes[k]);
-    struct pm_model_set *models = fit(structure, profiles, N_SIZES, PM_FIT_SIGMETRICS);
+    struct pm_model_set *models = fit(structure, profiles, N_SIZES, true);
     const struct pm_histogram_model *model = &models->histograms[0];
     assert_int_equal(model->n_bins, 3);
     assert_true(model->bins[0].constant_distance && !model->bins[1].constant_distance);
@@ -322,7 +323,7 @@ static void what_is_nearer_at_every_size_does_not_overtake(void **state) {
         at->histogram.bins[0] = (struct pm_bin){early, early, early, n * n * n / 10, 0};
         at->histogram.bins[1] = (struct pm_bin){2 * n, 2 * n, 2 * n, n * n * n * 9 / 10, 0};
     }
-    struct pm_model_set *models = fit(structure, profiles, N_SIZES, PM_FIT_GAPS);
+    struct pm_model_set *models = fit(structure, profiles, N_SIZES, false);
     struct pm_profile *twice = predict(structure, models, 216);
     assert_true(misses(twice, 512) == 0);
     pm_profile_free(twice);

@@ -48,8 +48,8 @@ static void scale(struct pm_model *model, double factor) {
 }
 
 /* N_SETS that were made without the largest sizes are ones that say FACTOR times as many accesses
-   at every distance, and the models are wrong by MISFIT at the measured sizes. */
-static void hold_out_multiple(struct fitted *f, size_t n_sets, double factor, double misfit) {
+   at every distance, and the models are wrong by RESIDUAL at the measured sizes. */
+static void hold_out_multiple(struct fitted *f, size_t n_sets, double factor, double residual) {
     for (size_t k = 0; k < f->models->n_held_out; k++)
         pm_model_set_free(f->models->held_out[k]);
     f->models->n_held_out = 0;
@@ -66,8 +66,8 @@ static void hold_out_multiple(struct fitted *f, size_t n_sets, double factor, do
         f->models->held_out[f->models->n_held_out++] = set;
     }
     pm_model_set_free(plain);
-    assert_int_equal(f->models->n_misfits, 1);
-    f->models->misfits[0].error = misfit;
+    assert_int_equal(f->models->n_residuals, 1);
+    f->models->residuals[0].error = residual;
 }
 
 static void expect_factor(const struct fitted *f, double factor) {
@@ -101,8 +101,8 @@ static void errors_where_it_was_measured_widen_the_interval(void **state) {
     fitted_free(&f);
 }
 
-/* The misfit is the mean over sizes and caches of what the models are off by there. */
-static void the_misfit_is_that_of_the_measured_sizes(void **state) {
+/* The residual is the mean over sizes and caches of what the models are off by there. */
+static void the_residual_is_that_of_the_measured_sizes(void **state) {
     (void)state;
     for (size_t kernel = 0; kernel < N_KERNELS; kernel++) {
         struct fitted f = fit_spread(kernel, N_SIZES);
@@ -115,8 +115,8 @@ static void the_misfit_is_that_of_the_measured_sizes(void **state) {
                 sum += fabs(log(misses_at(&f, (double)sizes[k], cache, 0, 0) / measured));
             }
         }
-        if (fabs(f.models->misfits[0].error - sum / (double)n) > 1e-9)
-            fail_msg("%s: %g instead of %g", kernels[kernel].name, f.models->misfits[0].error,
+        if (fabs(f.models->residuals[0].error - sum / (double)n) > 1e-9)
+            fail_msg("%s: %g instead of %g", kernels[kernel].name, f.models->residuals[0].error,
                      sum / (double)n);
         fitted_free(&f);
     }
@@ -201,7 +201,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_disagreement_gives_its_share),
         cmocka_unit_test(errors_where_it_was_measured_widen_the_interval),
-        cmocka_unit_test(the_misfit_is_that_of_the_measured_sizes),
+        cmocka_unit_test(the_residual_is_that_of_the_measured_sizes),
         cmocka_unit_test(a_large_disagreement_gives_a_multiple),
         cmocka_unit_test(no_prediction_is_wrong_and_sure_of_it),
         cmocka_unit_test(three_sizes_give_a_wide_interval),

@@ -8,6 +8,8 @@
 #include "fit/fit.h"
 #include "tests/unit/store_example.h"
 
+static const struct pm_response no_response;
+
 enum { N_SIZES = 6 };
 
 /* Runs of N = 8, 16, 24 …, each with N cold stores and 5 at distance 16. */
@@ -60,9 +62,9 @@ static void write_backs_are_predicted(void **state) {
     put_runs();
     fit(structure);
     struct pm_profile *profile = predict(structure);
-    assert_true(fabs(pm_write_backs(profile, 0, 64, 0) - 105) < 1e-6);
-    assert_true(fabs(pm_write_backs(profile, 0, 64, 16) - 105) < 1e-6);
-    assert_true(fabs(pm_write_backs(profile, 0, 64, 17) - 100) < 1e-6);
+    assert_true(fabs(pm_write_backs(profile, 0, 64, 0, &no_response) - 105) < 1e-6);
+    assert_true(fabs(pm_write_backs(profile, 0, 64, 16, &no_response) - 105) < 1e-6);
+    assert_true(fabs(pm_write_backs(profile, 0, 64, 17, &no_response) - 100) < 1e-6);
     pm_profile_free(profile);
     pm_structure_free(structure);
 }
@@ -74,7 +76,7 @@ static void a_run_without_leaves_them_unknown(void **state) {
     run_sql("DELETE FROM dirty WHERE run = 3");
     fit(structure);
     struct pm_profile *profile = predict(structure);
-    assert_true(isnan(pm_write_backs(profile, 0, 64, 16)));
+    assert_true(isnan(pm_write_backs(profile, 0, 64, 16, &no_response)));
     pm_profile_free(profile);
     pm_structure_free(structure);
 }

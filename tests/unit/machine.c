@@ -76,9 +76,9 @@ static void all_figures_arrive(void **state) {
     assert_int_equal(m->levels[0].size_bytes, 32768);
     assert_int_equal(m->levels[2].size_bytes, 64 * 4096);
     assert_float_equal(m->levels[0].exposed, 0.5, 0);
-    assert_true(m->levels[0].trust.marked != 0);
-    assert_true(m->levels[1].trust.marked == 0);
-    assert_int_equal(m->n_not_verified, 3 + 2); /* latency, repeat, units of fp_div; two of L1 */
+    assert_true(m->levels[0].trust.unverified != 0);
+    assert_true(m->levels[1].trust.unverified == 0);
+    assert_int_equal(m->n_unverified, 3 + 2); /* latency, repeat, units of fp_div; two of L1 */
     pm_machine_free(m);
 }
 
@@ -143,7 +143,7 @@ static void each_policy_arrives(void **state) {
     }
 }
 
-static void words_can_be_marked_as_figures_can(void **state) {
+static void words_can_be_unverified_as_figures_can(void **state) {
     (void)state;
     char line[512];
     struct pm_error err;
@@ -152,14 +152,14 @@ static void words_can_be_marked_as_figures_can(void **state) {
     struct pm_machine *m = read_changed(17, line, &err);
     if (!m)
         fail_msg("%s", err.text);
-    assert_int_equal(m->n_not_verified, 5 + 2); /* five in the other lines */
-    assert_true(m->levels[1].trust.marked != 0);
+    assert_int_equal(m->n_unverified, 5 + 2); /* five in the other lines */
+    assert_true(m->levels[1].trust.unverified != 0);
     pm_machine_free(m);
     snprintf(line, sizeof line, "%swrite = back verified = false }", large_l2);
     m = read_changed(17, line, &err);
     if (!m)
         fail_msg("%s", err.text);
-    assert_int_equal(m->n_not_verified, 5 + 6 + 1); /* six figures, one word */
+    assert_int_equal(m->n_unverified, 5 + 6 + 1); /* six figures, one word */
     pm_machine_free(m);
 }
 
@@ -412,7 +412,7 @@ static void shipped_files_cover_all_classes(void **state) {
         assert_non_null(strstr(m->sources, "[1]"));
         struct pm_figures figures = pm_machine_figures(m);
         for (size_t k = 0; k < figures.n_figures; k++)
-            if (!figures.figures[k].marked && !figures.figures[k].source)
+            if (!figures.figures[k].unverified && !figures.figures[k].source)
                 fail_msg("%s: %s has neither a source nor a mark", files[i],
                          figures.figures[k].name);
         pm_figures_free(&figures);
@@ -470,7 +470,7 @@ int main(void) {
         cmocka_unit_test(all_figures_arrive),
         cmocka_unit_test(a_level_without_policies_has_the_usual_ones),
         cmocka_unit_test(each_policy_arrives),
-        cmocka_unit_test(words_can_be_marked_as_figures_can),
+        cmocka_unit_test(words_can_be_unverified_as_figures_can),
         cmocka_unit_test(sets_follow_from_size_and_ways),
         cmocka_unit_test(levels_that_cannot_be_are_refused),
         cmocka_unit_test(the_row_that_fits_best_is_found),

@@ -1,5 +1,5 @@
 /* What figures of the machine may change of times, each on the side that it is on: misses of a
-   level whose size is known only between two, penalties, figures that are not verified. */
+   level whose size is known only between two, penalties, figures that are unverified. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,19 +78,49 @@ static void sides_of_several_figures_are_joined_apart(void **state) {
     assert_near(both.spread.machine_above, above);
 }
 
-/* A size that is not verified lies somewhere around; what does not miss there hangs on it only
+/* A size that is unverified lies somewhere around; what does not miss there hangs on it only
    where it may not fit. */
-static void sizes_that_are_marked_count_where_something_hangs_on_them(void **state) {
+static void unverified_sizes_count_where_something_hangs_on_them(void **state) {
     (void)state;
-    const char *marked = WITH_L2("miss_penalty = 100 size = 64000 not_verified = {size}");
-    struct pm_cost_sum fits = loads_at(300, marked), nearly = loads_at(900, marked);
-    struct pm_cost_sum little = loads_at(1100, marked);
+    const char *unverified = WITH_L2("miss_penalty = 100 size = 64000 not_verified = {size}");
+    struct pm_cost_sum fits = loads_at(300, unverified), nearly = loads_at(900, unverified);
+    struct pm_cost_sum little = loads_at(1100, unverified);
     assert_near(fits.spread.machine_below, 0);
     assert_near(fits.spread.machine_above, 0);
     assert_near(nearly.spread.machine_below, 0);
     assert_true(nearly.spread.machine_above > 0);
     assert_true(little.spread.machine_below > 0);
     assert_near(little.spread.machine_above, 0);
+}
+
+/* Distance 1000 is 64000 bytes. */
+#define SERVES(points)                                                                             \
+    WITH_L2("miss_penalty = 100 size = 640000 serves = {\"6400: 1 (1 to 1)\", " points "}")
+
+static void what_a_shared_level_serves_counts_and_its_interval_too(void **state) {
+    (void)state;
+    struct pm_cost_sum inner = loads_at(999, SERVES("\"64000: 0.6 (0.4 to 0.7)\""));
+    struct pm_cost_sum less = loads_at(999, SERVES("\"64000: 0.4\""));
+    struct pm_cost_sum more = loads_at(999, SERVES("\"64000: 0.7\""));
+    assert_float_equal(inner.level_misses[1], 200, 0.2);
+    assert_float_equal(less.level_misses[1], 300, 0.3);
+    assert_true(more.cycles < inner.cycles && inner.cycles < less.cycles);
+    assert_near(inner.spread.machine_below, inner.cycles - more.cycles);
+    assert_near(inner.spread.machine_above, less.cycles - inner.cycles);
+    assert_near(less.spread.machine_above, 0);
+}
+
+/* That the size is unverified is of no account: nothing comes from it. */
+static void an_unverified_response_may_reach_farther_or_less_far(void **state) {
+    (void)state;
+    struct pm_cost_sum inner =
+        loads_at(999, WITH_L2("miss_penalty = 100 size = 640000 not_verified = {size, serves}"
+                              " serves = {\"6400: 1\", \"64000: 0.6\", \"640000: 0\"}"));
+    assert_true(inner.spread.machine_above > 0 && inner.spread.machine_below > 0);
+    inner = loads_at(999, WITH_L2("miss_penalty = 100 size = 640000 not_verified = {size}"
+                                  " serves = {\"6400: 1\", \"64000: 0.6\", \"640000: 0\"}"));
+    assert_near(inner.spread.machine_above, 0);
+    assert_near(inner.spread.machine_below, 0);
 }
 
 int main(void) {
@@ -100,7 +130,9 @@ int main(void) {
         cmocka_unit_test(what_fits_in_larger_sizes_is_faster_there_and_not_more),
         cmocka_unit_test(of_a_penalty_the_fast_side_counts),
         cmocka_unit_test(sides_of_several_figures_are_joined_apart),
-        cmocka_unit_test(sizes_that_are_marked_count_where_something_hangs_on_them),
+        cmocka_unit_test(what_a_shared_level_serves_counts_and_its_interval_too),
+        cmocka_unit_test(an_unverified_response_may_reach_farther_or_less_far),
+        cmocka_unit_test(unverified_sizes_count_where_something_hangs_on_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Machine files that say more than units, costs and levels: templates, memory, prefetchers, curves,
-   intervals; files that include others; figures that are set; and that what is written reads the
-   same. */
+/* Machine files that say more than units, costs and levels: reservation tables, memory,
+   prefetchers, curves, intervals; files that include others; figures that are set; and that what is
+   written reads the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +72,8 @@ static const char everything[] = TOP
     "cache L2 { size = 1MiB line = 64 ways = 16 latency = 14 miss_penalty = 200 exposed = 0.4\n"
     "           read_bandwidth = 64 write_bandwidth = 32 misses_in_flight = 48 shared_by = 2\n"
     "           replacement = fifo unified = true indexed = physical inclusion = exclusive\n"
-    "           write = through write_allocate = false not_verified = {exposed, replacement} }\n"
+    "           write = through write_allocate = false not_verified = {exposed, replacement}\n"
+    "           serves = {\"64KiB: 1\", \"256KiB:0.75 (0.7 to 0.8)\", \"1000000: 0.125\"} }\n"
     "tlb DTLB { entries = 64 page = 4KiB ways = 4 miss_penalty = 7 exposed = 1 }\n"
     "tlb DTLB2M { entries = 32 page = 2MiB miss_penalty = 7 exposed = 1 }\n"
     "memory { latency = 300 latency_dirty = 350 back_to_back = 320 restart = 290\n"
@@ -119,6 +120,14 @@ static void every_word_arrives(void **state) {
     assert_int_equal(m->n_levels, 3); /* the TLB of other pages is not in use */
     assert_int_equal(m->n_all_levels, 4);
     assert_int_equal(m->levels[1].misses_in_flight, 48);
+    const struct pm_response *serves = &m->levels[1].serves;
+    assert_int_equal(serves->n_points, 3);
+    assert_float_equal(serves->points[1].distance_bytes, 262144, 0);
+    assert_float_equal(serves->points[1].share, 0.75, 0);
+    assert_float_equal(serves->points[1].low, 0.7, 0);
+    assert_float_equal(serves->points[1].high, 0.8, 0);
+    assert_float_equal(serves->points[2].low, 0.125, 0);
+    assert_int_equal(m->levels[0].serves.n_points, 0);
     assert_float_equal(m->levels[1].write_bandwidth, 32, 0);
     assert_float_equal(m->memory.latency_dirty_cycles, 350, 0);
     assert_float_equal(m->memory_bandwidth_bytes_per_cycle, 12.5 / 2, 1e-12);
@@ -128,7 +137,7 @@ static void every_word_arrives(void **state) {
     assert_float_equal(m->curves[0].value[2], 5.125, 0);
     assert_float_equal(m->curves[0].hits[0].share[1], 0.99, 0);
     assert_null(m->curves[1].low);
-    assert_int_equal(m->n_not_verified, 1 + 2);
+    assert_int_equal(m->n_unverified, 1 + 2);
     pm_machine_free(m);
 }
 
@@ -147,7 +156,7 @@ static void must_read_the_same(const struct pm_machine *m) {
     struct pm_machine *again = must_read(first);
     char *second = written(again);
     assert_string_equal(strchr(first, '\n'), strchr(second, '\n'));
-    assert_int_equal(m->n_not_verified, again->n_not_verified);
+    assert_int_equal(m->n_unverified, again->n_unverified);
     pm_machine_free(again);
     free(first);
     free(second);
@@ -247,12 +256,72 @@ static void a_file_changes_what_it_includes(void **state) {
     assert_int_equal(m->levels[0].associativity, 8);
     assert_string_equal(m->memory.trust.source, "[1] page 3; else base [1]");
     assert_float_equal(m->memory.bandwidth_gbs, 10, 0);
-    assert_int_equal(m->n_not_verified, 1);
+    assert_int_equal(m->n_unverified, 1);
     must_read_the_same(m);
     pm_machine_free(m);
 }
 
-static void what_a_neighbour_says_is_not_verified(void **state) {
+/* A level that is made larger reaches farther; what is said of both counts as it is said. */
+static void a_response_goes_with_the_size_of_its_level(void **state) {
+    (void)state;
+    static const struct pm_machine_options none;
+    struct pm_error err;
+    put_file("base.conf", WHOLE "cache L2 { size = 1MiB line = 64 ways = 16 latency = 14 "
+                                "miss_penalty = 9 exposed = 1 serves = {\"128KiB: 0.5\"} }\n");
+    static const struct {
+        const char *says;
+        double distance;
+    } cases[] = {{"latency = 15", 131072},
+                 {"size = 2MiB", 262144},
+                 {"size = 2MiB serves = {\"100KiB: 1\", \"512KiB: 0.5\"}", 524288},
+                 {"serves = {\"100KiB: 1\", \"512KiB: 0.5\"}", 524288}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "include = base\ncache L2 { %s }\n", cases[i].says);
+        put_file("derived.conf", text);
+        struct pm_machine *m = read_with("derived.conf", &none, &err);
+        if (!m)
+            fail_msg("%s", err.text);
+        assert_float_equal(pm_response_half_bytes(&m->levels[1].serves), cases[i].distance, 1e-6);
+        must_read_the_same(m);
+        struct pm_machine *half = pm_machine_scaled(m, "L2.size", 0.5);
+        assert_float_equal(pm_response_half_bytes(&half->levels[1].serves), cases[i].distance / 2,
+                           1e-6);
+        pm_machine_copy_free(half);
+        pm_machine_free(m);
+    }
+}
+
+static void what_a_level_serves_is_told_in_a_sentence(void **state) {
+    (void)state;
+    static const struct {
+        const char *serves, *told;
+    } cases[] = {
+        {"\"1MiB: 1\", \"9MiB: 0\"",
+         "L2, of 32 MiB, is shared: it serves half of the reuses at 3 MiB."},
+        {"\"1MiB: 0.4\", \"9MiB: 0\"",
+         "L2, of 32 MiB, is shared: it serves 40% of the reuses at most."},
+        {"\"1MiB: 1\", \"9MiB: 0.6\"",
+         "L2, of 32 MiB, is shared: it serves 60% of the reuses at 9 MiB and more."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char file[2048];
+        snprintf(file, sizeof file,
+                 WHOLE "cache L2 { size = 32MiB line = 64 ways = 16 latency = 14 miss_penalty = 9 "
+                       "exposed = 1 serves = {%s} }\n",
+                 cases[i].serves);
+        struct pm_machine *m = must_read(file);
+        char *text = pm_level_serves_text(&m->levels[1]), *whole = written(m);
+        assert_string_equal(text, cases[i].told);
+        assert_non_null(strstr(whole, cases[i].told));
+        assert_null(pm_level_serves_text(&m->levels[0]));
+        free(text);
+        free(whole);
+        pm_machine_free(m);
+    }
+}
+
+static void what_a_neighbour_says_is_unverified(void **state) {
     (void)state;
     static const struct pm_machine_options none;
     struct pm_error err;
@@ -263,7 +332,7 @@ static void what_a_neighbour_says_is_not_verified(void **state) {
     struct pm_machine *m = read_with("derived.conf", &none, &err);
     if (!m)
         fail_msg("%s", err.text);
-    assert_int_equal(m->n_not_verified, 3 + 1); /* ways, miss_penalty, exposed; latency */
+    assert_int_equal(m->n_unverified, 3 + 1); /* ways, miss_penalty, exposed; latency */
     assert_string_equal(m->includes, "base");
     pm_machine_free(m);
 }
@@ -300,6 +369,8 @@ static void settings_change_figures(void **state) {
     if (!m)
         fail_msg("%s", err.text);
     assert_int_equal(m->levels[1].size_bytes, 4 << 20);
+    assert_float_equal(m->levels[1].serves.points[1].distance_bytes, 4 * 262144, 0);
+    assert_float_equal(m->levels[1].serves.points[1].share, 0.75, 0);
     assert_int_equal(m->levels[1].associativity, 8);
     assert_float_equal(m->clock_hz, 1e9, 0);
     assert_float_equal(m->memory_bandwidth_bytes_per_cycle, 12.5, 1e-12);
@@ -327,6 +398,8 @@ static void a_setting_that_cannot_be_is_told(void **state) {
         {"L2.size=1KiB", "--set L2.size=1KiB: cache `L2` is smaller than `L1`"},
         {"L2.ways=7", "--set L2.ways=7: cache `L2`: its 16384 lines are not a whole number of "},
         {"fp_mult.units=3", "--set fp_mult.units=3: `units` is no figure that can be set"},
+        {"L2.serves=1",
+         "--set L2.serves=1: `serves` is no figure that can be set: write a machine"},
         {"title=x", "--set title=x: `title` is no figure that can be set"},
         {"L2.size=", "a setting is NAME=VALUE"},
         {"page=1GiB", "--set page=1GiB: no `tlb` has the page in use, 1073741824 bytes"},
@@ -387,6 +460,20 @@ static void a_mistake_is_told_and_pointed_at(void **state) {
         {"page = 2MiB tlb T { entries = 4 page = 4KiB miss_penalty = 1 exposed = 1 }",
          "no `tlb` has the page in use", 0},
         {"cache L2 { size = 64KiB }", "the `cache` section has no `line`", 0},
+        {"cache L2 { serves = {\"4MiB\"} }", "`4MiB` is no point of `serves`: a distance", 23},
+        {"cache L2 { serves = {\"4MiB: 2\"} }", "`4MiB: 2` is no point of `serves`", 23},
+        {"cache L2 { serves = {\"0: 1\"} }", "`0: 1` is no point of `serves`", 23},
+        {"cache L2 { serves = {\"4MiB: .8 (.9 to 1)\"} }", "is no point of `serves`", 23},
+        {"cache L2 { serves = {\"4MiB: .8 (-1 to 1)\"} }", "is no point of `serves`", 23},
+        {"cache L2 { serves = {\"4MiB (1 to 9MiB): 1\"} }", "is no point of `serves`", 23},
+        {"cache L2 { serves = {\"4MiB: 1\", \"2MiB: .5\"} }",
+         "`2MiB: .5` of `serves` stands behind `4MiB: 1`: distances ascend, and shares", 34},
+        {"cache L2 { serves = {\"4MiB: .5\", \"8MiB: .6\"} }", "distances ascend, and shares", 0},
+        {"cache L2 { serves = {\"4MiB: .5 (0 to 1)\", \"8MiB: .4 (.1 to 1)\"} }",
+         "distances ascend, and shares and both ends of their intervals never do", 0},
+        {"cache L2 { serves = {a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a} }",
+         "`serves` has more than 16 points", 12},
+        {"tlb T { serves = {\"4MiB: .5\"} }", "no such option 'serves'", 9},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[4096];
@@ -415,7 +502,9 @@ int main(void) {
         cmocka_unit_test(an_interval_stays_with_its_figure),
         cmocka_unit_test(throughput_follows_from_the_units),
         cmocka_unit_test(a_file_changes_what_it_includes),
-        cmocka_unit_test(what_a_neighbour_says_is_not_verified),
+        cmocka_unit_test(a_response_goes_with_the_size_of_its_level),
+        cmocka_unit_test(what_a_level_serves_is_told_in_a_sentence),
+        cmocka_unit_test(what_a_neighbour_says_is_unverified),
         cmocka_unit_test(a_circle_of_includes_is_told),
         cmocka_unit_test(settings_change_figures),
         cmocka_unit_test(a_setting_that_cannot_be_is_told),

@@ -90,8 +90,8 @@ static void predicts_what_was_not_measured(void **unused) {
         experiments[n].cycles = noisy(pm_port_cycles(&truth, &experiments[n]));
     }
 
-    pm_infer_ports(&model, own, experiments, PAIRS, false);
-    struct pm_resource_model resources = pm_refine_resources(&model, own, experiments, n);
+    pm_infer_ports(&model, own, experiments, PAIRS, false, INFINITY);
+    struct pm_resource_model resources = pm_refine_resources(&model, own, experiments, n, INFINITY);
     for (int i = 0; i < JUDGING; i++) {
         struct pm_port_experiment multiset = random_multiset();
         double cycles = pm_port_cycles(&truth, &multiset);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fit/analysis/ranking/ranking.h"
+#include "fit/analysis/ranking.h"
 
 enum { N_MACHINES = 3, N_PROGRAMS = 2 };
 

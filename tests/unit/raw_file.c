@@ -1,5 +1,5 @@
-/* The raw file: what the runtime writes, the command reads; and a file that is cut off, damaged, of
-   another version or absurd gets a sentence with its name. */
+/* The raw file: what the runtime writes, the command reads; and a file that is truncated, damaged,
+   of another version or absurd gets a sentence with its name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -465,7 +465,7 @@ static char *usual_bytes(size_t *n_bytes) {
     return bytes;
 }
 
-static void a_file_cut_off_anywhere_is_refused(void **state) {
+static void a_file_truncated_anywhere_is_refused(void **state) {
     (void)state;
     size_t n_bytes;
     char *bytes = usual_bytes(&n_bytes);
@@ -573,13 +573,13 @@ static void an_end_that_cannot_be_is_refused(void **state) {
         int signal; /* -1: refused */
     } ends[] = {
         {0, 0},
-        {PM_RAW_CUT_OFF | 15 << PM_RAW_SIGNAL_SHIFT, 15},
-        {PM_RAW_FORKED | PM_RAW_CUT_OFF | 64 << PM_RAW_SIGNAL_SHIFT, 64},
+        {PM_RAW_TRUNCATED | 15 << PM_RAW_SIGNAL_SHIFT, 15},
+        {PM_RAW_FORKED | PM_RAW_TRUNCATED | 64 << PM_RAW_SIGNAL_SHIFT, 64},
         {PM_RAW_FORKED | PM_RAW_CHECKPOINT, 0},
-        {PM_RAW_CUT_OFF, -1},
+        {PM_RAW_TRUNCATED, -1},
         {15 << PM_RAW_SIGNAL_SHIFT, -1},
-        {PM_RAW_CUT_OFF | 65 << PM_RAW_SIGNAL_SHIFT, -1},
-        {PM_RAW_CHECKPOINT | PM_RAW_CUT_OFF | 9 << PM_RAW_SIGNAL_SHIFT, -1},
+        {PM_RAW_TRUNCATED | 65 << PM_RAW_SIGNAL_SHIFT, -1},
+        {PM_RAW_CHECKPOINT | PM_RAW_TRUNCATED | 9 << PM_RAW_SIGNAL_SHIFT, -1},
         {PM_RAW_CHECKPOINT | PM_RAW_BEFORE_EXEC, -1},
         {16, -1},
         {UINT64_MAX, -1},
@@ -848,7 +848,7 @@ int main(void) {
         cmocka_unit_test(loads_have_no_dirty_distance),
         cmocka_unit_test(a_second_file_of_a_process_gets_another_name),
         cmocka_unit_test(a_file_that_cannot_be_written_leaves_nothing),
-        cmocka_unit_test(a_file_cut_off_anywhere_is_refused),
+        cmocka_unit_test(a_file_truncated_anywhere_is_refused),
         cmocka_unit_test(a_byte_changed_anywhere_is_refused),
         cmocka_unit_test(a_wrong_file_with_a_right_checksum_does_no_harm),
         cmocka_unit_test(another_version_is_named),

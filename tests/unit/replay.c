@@ -75,7 +75,7 @@ static void damaged_traces_are_refused(void **state) {
     (void)state;
     assert_refused(HEAD_0 SENDS_0 END_0, "1 init\n1 recv 0 7 10 0\n", "rank 1 does not end with");
     assert_refused(HEAD_0 SENDS_0 END_0, "1 init\n1 recv 0 7 1", "line 2: the line has no end");
-    assert_refused(HEAD_0 SENDS_0 END_0, "1 init\n1 recv 0 7\n", "line 2: the line is cut off");
+    assert_refused(HEAD_0 SENDS_0 END_0, "1 init\n1 recv 0 7\n", "line 2: the line is truncated");
     assert_refused(HEAD_0 SENDS_0 END_0, "1 init\n1 dance 0 7\n", "`dance` is no action");
     assert_refused(HEAD_0 SENDS_0 END_0, "1 init\nx\n", "line 2: no action");
     assert_refused(HEAD_0 SENDS_0 END_0, "1 init\n1 recv 0 7 8 99\n", "type of data");
@@ -241,7 +241,7 @@ static void events_become_actions(void **state) {
 
     c->traces[1].n_lost = 4;
     assert_false(pm_actions_of_run(&run, &actions, &sources, &err));
-    assert_non_null(strstr(err.text, "rank 1 is cut off"));
+    assert_non_null(strstr(err.text, "rank 1 is truncated"));
     pm_actions_free(&actions);
     c->traces[1].n_lost = 0;
     c->counts[4].kind.operation = PM_MPI_Put;

@@ -373,7 +373,7 @@ static void partners_without_a_rule_are_refused(void **state) {
     assert_non_null(strstr(err.text, "ranks that are between along p have partners that follow no "
                                      "rule of the grid (--grid)"));
     pm_traced_run_free(&to);
-    /* A trace that was cut off says nothing. */
+    /* A trace that was truncated says nothing. */
     run.communication->traces[2].n_lost = 1;
     to = (struct pm_traced_run){.at = size_of(&program)};
     err = (struct pm_error){0};

@@ -168,7 +168,7 @@ static void the_table_is_as_agreed(void **state) {
         "cost in the machine file.\n"
         "  - Caches are taken as fully associative.\n";
     struct example *example = *state;
-    example->prediction->n_notes = example->prediction->n_weighty_notes = 1;
+    example->prediction->n_notes = example->prediction->n_significant_notes = 1;
     example->prediction->notes = pm_alloc(1, sizeof(char *));
     example->prediction->notes[0] = pm_strdup("Caches are taken as fully associative.");
     char *text = report(example, &(struct pm_report_options){.min_percent = 0.5});
@@ -179,7 +179,7 @@ static void the_table_is_as_agreed(void **state) {
 static void notes_by_which_little_hangs_are_asked_for(void **state) {
     struct example *example = *state;
     example->prediction->n_notes = 2;
-    example->prediction->n_weighty_notes = 1;
+    example->prediction->n_significant_notes = 1;
     example->prediction->notes = pm_alloc(2, sizeof(char *));
     example->prediction->notes[0] = pm_strdup("All of it is a guess.");
     example->prediction->notes[1] = pm_strdup("One branch may be wrong.");

@@ -38,7 +38,7 @@ static int tear_down(void **state) {
 
 static void every_group_is_in_one_part(void **state) {
     const struct pm_structure *structure = *state;
-    for (int level = PM_QUERY_WHOLE; level <= PM_QUERY_GROUP; level++) {
+    for (int level = PM_QUERY_PROGRAM; level <= PM_QUERY_GROUP; level++) {
         struct pm_query_parts parts;
         struct pm_error err = {0};
         size_t times[6] = {0};
@@ -62,7 +62,7 @@ static size_t n_parts(const struct pm_structure *structure, enum pm_query_level 
 }
 
 static void parts_are_the_rows_of_a_report(void **state) {
-    assert_int_equal(n_parts(*state, PM_QUERY_WHOLE), 1);
+    assert_int_equal(n_parts(*state, PM_QUERY_PROGRAM), 1);
     assert_int_equal(n_parts(*state, PM_QUERY_ROUTINE), 2);
     assert_int_equal(n_parts(*state, PM_QUERY_LOOP), 4); /* i with its remainder, j, norm, main */
     assert_int_equal(n_parts(*state, PM_QUERY_GROUP), 6);
@@ -86,21 +86,21 @@ static unsigned groups_of(const struct pm_structure *structure, const char *name
 
 static void scopes_are_found_by_name(void **state) {
     size_t n;
-    assert_int_equal(groups_of(*state, "step", PM_QUERY_WHOLE, &n), 0xf);
+    assert_int_equal(groups_of(*state, "step", PM_QUERY_PROGRAM, &n), 0xf);
     assert_int_equal(n, 1);
-    assert_int_equal(groups_of(*state, "step/3", PM_QUERY_WHOLE, &n), 0x7);
-    assert_int_equal(groups_of(*state, "step/3 i", PM_QUERY_WHOLE, &n), 0x7);
-    assert_int_equal(groups_of(*state, "step/2", PM_QUERY_WHOLE, &n), 0xf); /* with inner loops */
-    assert_int_equal(groups_of(*state, "heat.c:29", PM_QUERY_WHOLE, &n), 0xf);
-    assert_int_equal(groups_of(*state, "norm", PM_QUERY_WHOLE, &n), 0x10); /* inlined in main */
-    assert_int_equal(groups_of(*state, "main", PM_QUERY_WHOLE, &n), 0x30);
-    assert_int_equal(groups_of(*state, "step/*", PM_QUERY_WHOLE, &n), 0xf);
+    assert_int_equal(groups_of(*state, "step/3", PM_QUERY_PROGRAM, &n), 0x7);
+    assert_int_equal(groups_of(*state, "step/3 i", PM_QUERY_PROGRAM, &n), 0x7);
+    assert_int_equal(groups_of(*state, "step/2", PM_QUERY_PROGRAM, &n), 0xf); /* with inner loops */
+    assert_int_equal(groups_of(*state, "heat.c:29", PM_QUERY_PROGRAM, &n), 0xf);
+    assert_int_equal(groups_of(*state, "norm", PM_QUERY_PROGRAM, &n), 0x10); /* inlined in main */
+    assert_int_equal(groups_of(*state, "main", PM_QUERY_PROGRAM, &n), 0x30);
+    assert_int_equal(groups_of(*state, "step/*", PM_QUERY_PROGRAM, &n), 0xf);
     assert_int_equal(n, 3); /* each with all that is in it */
     assert_int_equal(groups_of(*state, "step", PM_QUERY_LOOP, &n), 0xf);
     assert_int_equal(n, 2);
     assert_int_equal(groups_of(*state, "step", PM_QUERY_GROUP, &n), 0xf);
     assert_int_equal(n, 4);
-    assert_int_equal(groups_of(*state, "ste", PM_QUERY_WHOLE, &n), 0);
+    assert_int_equal(groups_of(*state, "ste", PM_QUERY_PROGRAM, &n), 0);
     assert_int_equal(groups_of(*state, "never", PM_QUERY_LOOP, &n), 0); /* has no access */
 }
 
@@ -125,6 +125,7 @@ struct example_query {
 };
 
 static const struct pm_set_cache fully_associative;
+static const struct pm_query_caches no_level; /* that would have a sentence of its own */
 
 static struct pm_query_row *add_row(struct example_query *query, double n, double blocks) {
     struct pm_query_row *row = PM_PUSH(&query->report.answers, rows);
@@ -145,10 +146,11 @@ static struct pm_query_row *add_row(struct example_query *query, double n, doubl
 static void start(struct example_query *query, const struct pm_structure *structure,
                   enum pm_query_kind kind) {
     *query = (struct example_query){0};
-    assert_true(pm_query_find_parts(structure, PM_QUERY_WHOLE, NULL, 0, &query->parts, NULL));
+    assert_true(pm_query_find_parts(structure, PM_QUERY_PROGRAM, NULL, 0, &query->parts, NULL));
     query->report = (struct pm_query_report){.kind = kind,
                                              .structure = structure,
                                              .parts = &query->parts,
+                                             .caches = &no_level,
                                              .measured_up_to = "N=64",
                                              .with_cold = true,
                                              .solved = kind == PM_QUERY_SIZE ? "N" : NULL,

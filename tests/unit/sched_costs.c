@@ -42,7 +42,7 @@ static void the_better_alternative_is_chosen(void **state) {
 }
 
 /* Twice unit a for 3 cycles, and any of b and c: a is busy for 6. */
-static void a_template_reserves_all_its_terms(void **state) {
+static void a_reservation_table_takes_all_its_terms(void **state) {
     (void)state;
     struct program p = make_program();
     fill(&p, INNER);
@@ -223,7 +223,7 @@ static void a_foreign_operation_adds_what_the_table_says(void **state) {
         }
 }
 
-/* Of two figures that are marked the one that everything hangs on is named; one that nothing is
+/* Of two unverified figures the one that everything hangs on is named; one that nothing is
    executed on is not counted. */
 static void what_is_doubtful_and_matters_is_named(void **state) {
     (void)state;
@@ -233,18 +233,18 @@ static void what_is_doubtful_and_matters_is_named(void **state) {
     predict(&p, WITH("", "cost { of = {shuffle} latency = 10 units = {a} "
                          "not_verified = {latency} }\n"
                          "cost { of = {mask} latency = 1 units = {c} verified = false }\n"));
-    assert_int_equal(p.prediction->n_not_verified, 1);
+    assert_int_equal(p.prediction->n_unverified, 1);
     assert_int_equal(p.prediction->n_doubts, 1);
     assert_string_equal(p.prediction->doubts[0].name, "shuffle.latency");
     assert_string_equal(p.prediction->doubts[0].value, "10 cycles");
     assert_true(fabs(p.prediction->doubts[0].elasticity - 1) < 0.02); /* filling takes a little */
     assert_true(has_note(p.prediction, "1 figure of machine file sched that the times come from "
-                                       "is not verified; most hangs on shuffle.latency = 10 "
+                                       "is unverified; most hangs on shuffle.latency = 10 "
                                        "cycles (10% more: +10% time)."));
     free_program(&p);
 }
 
-/* Misses cost 10 · 0.5 cycles each in L1, of which the penalty is marked, and 100 in L2. */
+/* Misses cost 10 · 0.5 cycles each in L1, of which the penalty is unverified, and 100 in L2. */
 static void a_doubtful_penalty_has_its_share_of_the_time(void **state) {
     (void)state;
     struct program p = make_program();
@@ -259,7 +259,7 @@ static void a_doubtful_penalty_has_its_share_of_the_time(void **state) {
             " exposed = 1 }\n");
     double cycles = p.prediction->scopes[0].total.cycles;
     assert_near(p.prediction->scopes[0].total.level_cycles[0], 500);
-    assert_int_equal(p.prediction->n_not_verified, 1);
+    assert_int_equal(p.prediction->n_unverified, 1);
     assert_string_equal(p.prediction->doubts[0].name, "L1.miss_penalty");
     assert_near(p.prediction->doubts[0].elasticity, 500 / cycles);
     free_program(&p);
@@ -268,7 +268,7 @@ static void a_doubtful_penalty_has_its_share_of_the_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_better_alternative_is_chosen),
-        cmocka_unit_test(a_template_reserves_all_its_terms),
+        cmocka_unit_test(a_reservation_table_takes_all_its_terms),
         cmocka_unit_test(what_fuses_with_a_branch_takes_nothing),
         cmocka_unit_test(an_eliminated_move_has_no_latency),
         cmocka_unit_test(a_bypass_changes_the_latency_between_two_kinds),

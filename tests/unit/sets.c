@@ -458,6 +458,42 @@ static void misses_are_the_same_whether_ends_are_asked_for_or_not(void **state) 
     }
 }
 
+/* Whatever the sets are; and the ends of profiles have those of the response, the first the high
+   one, which misses less.  Of levels, between what figures lie is asked for apart. */
+static void through_a_response_distances_alone_count(void **state) {
+    (void)state;
+    const struct nest nest = {2, {100, 256}, 2, {{4096, {0, 8}}, {1 << 20, {2048, 8}}}};
+    const struct pm_response serves = {
+        .n_points = 2, .points = {{8 * BLOCK, 0.9, 0.8, 1}, {64 * BLOCK, 0.2, 0.1, 0.5}}};
+    const struct pm_response low = pm_response_end(&serves, false),
+                             high = pm_response_end(&serves, true);
+    struct pm_level level = {
+        .block_bytes = BLOCK, .size_bytes = BLOCK * 64, .associativity = 4, .serves = serves};
+    const struct pm_machine machine = {.levels = &level, .n_levels = 1};
+    struct pm_structure *structure = nest_structure(&nest);
+    struct pm_profile *profile = profile_with(structure, &nest, 1, 1),
+                      *ends[2] = {profile_with(structure, &nest, 0.9, 0.95),
+                                  profile_with(structure, &nest, 1.1, 1.2)};
+    struct pm_set_cache *caches = pm_set_caches_of(&machine);
+    double **of_levels = pm_set_misses_of_levels(structure, profile, ends, &machine),
+           **of_caches = pm_set_misses(structure, profile, ends, caches, 1);
+    const struct pm_profile *of[3] = {profile, ends[0], ends[1]};
+    const struct pm_response *through[3] = {&serves, &high, &low};
+    for (size_t i = 0, n = 0; i < 3; n += of[i++]->n_histograms)
+        for (size_t h = 0; h < of[i]->n_histograms; h++) {
+            const struct pm_histogram *histogram = &of[i]->histograms[h].histogram;
+            assert_true(of_levels[0][n + h] == pm_distance_misses(histogram, 0, &serves));
+            assert_true(of_caches[0][n + h] == pm_distance_misses(histogram, 0, through[i]));
+        }
+    free(caches);
+    pm_set_misses_free(of_levels, 1);
+    pm_set_misses_free(of_caches, 1);
+    pm_profile_free(profile);
+    pm_profile_free(ends[0]);
+    pm_profile_free(ends[1]);
+    pm_structure_free(structure);
+}
+
 static void without_strides_caches_are_fully_associative(void **state) {
     (void)state;
     struct nest nest = {3, {4, 8, 40}, 1, {{4096, {0, 8, 64 * BLOCK}}}};
@@ -504,6 +540,7 @@ int main(void) {
         cmocka_unit_test(products_miss_by_their_policy),
         cmocka_unit_test(code_takes_room_in_a_unified_cache),
         cmocka_unit_test(misses_are_the_same_whether_ends_are_asked_for_or_not),
+        cmocka_unit_test(through_a_response_distances_alone_count),
         cmocka_unit_test(without_strides_caches_are_fully_associative),
         cmocka_unit_test(misses_are_between_first_touches_and_accesses),
     };

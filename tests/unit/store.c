@@ -7,6 +7,8 @@
 
 #include "tests/unit/store_example.h"
 
+static const struct pm_response no_response;
+
 static void runs_come_back_whole(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -37,10 +39,10 @@ static void runs_come_back_whole(void **state) {
     assert_non_null(h);
     assert_true(h->cold_loads == 8 && h->n_bins == 1 && h->bins[0].loads == 56);
     assert_null(pm_profile_histogram(profile, 0, 128));
-    assert_true(pm_write_backs(profile, 0, 64, 16) == 64 + 5);
-    assert_true(pm_write_backs(profile, 0, 64, 17) == 64);
-    assert_true(pm_write_backs(profile, 1, 64, 16) == 0);
-    assert_true(isnan(pm_write_backs(profile, 0, 128, 16)));
+    assert_true(pm_write_backs(profile, 0, 64, 16, &no_response) == 64 + 5);
+    assert_true(pm_write_backs(profile, 0, 64, 17, &no_response) == 64);
+    assert_true(pm_write_backs(profile, 1, 64, 16, &no_response) == 0);
+    assert_true(isnan(pm_write_backs(profile, 0, 128, 16, &no_response)));
     pm_profile_free(profile);
     struct pm_run_facts facts;
     assert_true(pm_store_run_facts(store, &runs[0], &facts, &err));
@@ -221,17 +223,17 @@ static void times_of_another_program_are_refused(void **state) {
 /* ---- runs that did not come to their end ------------------------------------------------------
  */
 
-static void put_cut_off(struct pm_store *store, double n, char *how) {
+static void put_truncated(struct pm_store *store, double n, char *how) {
     struct pm_error err = {0};
     struct pm_profile *profile = small_profile(n);
     char command[] = "./small", settings[] = "command ./small {N}";
-    struct pm_run_facts facts = {.command = command, .settings = settings, .cut_off = how};
+    struct pm_run_facts facts = {.command = command, .settings = settings, .truncated = how};
     bool inexact[1] = {false};
     assert_true(pm_store_put_run(store, profile, NULL, &facts, inexact, 1, &err));
     pm_profile_free(profile);
 }
 
-static void assert_cut_off(struct pm_store *store, double n, const char *how) {
+static void assert_truncated(struct pm_store *store, double n, const char *how) {
     struct pm_error err = {0};
     struct pm_parameters at = size_of(n);
     struct pm_run_facts facts;
@@ -239,31 +241,31 @@ static void assert_cut_off(struct pm_store *store, double n, const char *how) {
     assert_non_null(profile);
     assert_true(pm_store_run_facts(store, &at, &facts, &err));
     if (how) {
-        assert_string_equal(profile->cut_off, how);
-        assert_string_equal(facts.cut_off, how);
+        assert_string_equal(profile->truncated, how);
+        assert_string_equal(facts.truncated, how);
     } else {
-        assert_null(profile->cut_off);
-        assert_null(facts.cut_off);
+        assert_null(profile->truncated);
+        assert_null(facts.truncated);
     }
     pm_run_facts_free(&facts);
     pm_profile_free(profile);
 }
 
-static void a_run_that_was_cut_off_is_marked(void **state) {
+static void a_truncated_run_is_marked(void **state) {
     (void)state;
     struct pm_error err = {0};
     char how[] = "was ended by signal 15 (Terminated)";
     struct pm_store *store = open_new();
     put(store, 8);
-    put_cut_off(store, 16, how);
-    assert_cut_off(store, 8, NULL);
-    assert_cut_off(store, 16, how);
+    put_truncated(store, 16, how);
+    assert_truncated(store, 8, NULL);
+    assert_truncated(store, 16, how);
     pm_store_close(store);
     store = pm_store_open(path, PM_STORE_CREATE, &err);
     assert_non_null(store);
-    assert_cut_off(store, 16, how);
+    assert_truncated(store, 16, how);
     put(store, 16); /* a whole one in its place */
-    assert_cut_off(store, 16, NULL);
+    assert_truncated(store, 16, NULL);
     pm_store_close(store);
 }
 
@@ -581,7 +583,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_run_says_of_which_blocks_short_distances_are_merged,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_replaces_the_one_of_its_size, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_run_that_was_cut_off_is_marked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_truncated_run_is_marked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_belong_to_a_run, set_up, tear_down),
         cmocka_unit_test(times_of_another_program_are_refused),
         cmocka_unit_test_setup_teardown(stores_of_other_versions_are_refused, set_up, tear_down),

@@ -33,10 +33,10 @@ def strides($loops): compiler_loops($loops) as $known
 # ---- a program ------------------------------------------------------------------------------------
 
 def accuracy($name; $size; $cachegrind; $by_hand; $loops):
-    .whole as $whole | {
-        name: $name, size: $size, references: $whole.references, cachegrind: $cachegrind.accesses,
-        first: $whole.hits[0].misses, first_by_cachegrind: $cachegrind.first,
-        last: $whole.hits[1].misses, last_by_cachegrind: $cachegrind.last,
+    .total as $total | {
+        name: $name, size: $size, references: $total.references, cachegrind: $cachegrind.accesses,
+        first: $total.hits[0].misses, first_by_cachegrind: $cachegrind.first,
+        last: $total.hits[1].misses, last_by_cachegrind: $cachegrind.last,
         short_window_share, by_hand: $by_hand, strides: strides($loops)};
 
 def points($a; $b): 100 * (.[$a] - .[$b]) / .references;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A part of `make validate`: which figures of the shipped machine files are not verified, and how far their rows agree with
+# A part of `make validate`: which figures of the shipped machine files are unverified, and how far their rows agree with
 # llvm-mca's instruction tables (machines/checks/).
 #
 # Writes docs/machines.md, $BUILD/machines.json (one object a machine) and $BUILD/machines_figures.json.  Alone:

@@ -64,6 +64,8 @@ def at_most($name; $value; $target): {name: $name, value: $value, target: $targe
 
 def figures:
     [at_most("probe_repeat_worst"; [.agreement[] | .gap | select(. != null)] | max; 0.10),
+     (.agreement | map(select(.gap != null)) | if length == 0 then null else (map(select(.gap == 0)) | length) / length end
+      | {name: "probe_repeat_inside", value: ., target: 0.80, better: "higher", holds: (if . == null then null else . >= 0.80 end)}),
      (([(.l1 | right), (.l2 | right)]) as $right
       | {name: "probe_cache_sizes_right", value: (if any($right[]; . == null) then null elif all($right[]; .) then 1 else 0 end), target: 1,
          better: "higher", holds: (if any($right[]; . == null) then null else all($right[]; .) end)}),

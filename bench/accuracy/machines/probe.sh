@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A part of `make validate`: three whole probes of this machine in a row, whether their intervals agree, whether the sizes of L1
 # and L2 are those of the processor's makers, whether bandwidths are those of likwid-bench, and how well units that were inferred
-# predict multisets of instructions.
+# predict multisets of instructions.  The core is taken for an unknown one, so that each figure was measured.
 #
 # Writes docs/probe.md, $BUILD/probe.json and $BUILD/probe_figures.json.  Alone:
 #     BUILD=$PWD/build PATH=$PWD/build/bin:$PATH bash bench/accuracy/machines/probe.sh
@@ -14,7 +14,7 @@ new_folder probe
 for run in 1 2 3; do
     say "probe this machine, run $run of 3"
     SECONDS=0
-    pmodel probe -o "$folder/$run.conf" 2>"$folder/$run.progress"
+    pmodel probe --infer -o "$folder/$run.conf" 2>"$folder/$run.progress"
     seconds=$SECONDS
     pmodel machines "$folder/$run.conf" --format json |
         jq --argjson seconds "$seconds" --rawfile text "$folder/$run.conf" '. + {seconds: $seconds, head: ($text | split("\n")[0:40])}' \

@@ -132,11 +132,11 @@ How the time on several cores is predicted stands in \`sched/cores/cores.h\`, ho
 EOF
     jq -r 'def ms: . * 1e4 | round / 10 | tostring + " ms"; def percent: . * 100 | round | tostring + "%" | if startswith("-") then "−" + .[1:] else "+" + . end;
         def error(of): if of == null then "-" else of / .measured - 1 | percent end;
-        "| program | N | cores | measured | p10 to p90 | elapsed | predicted, counted here | error | from models | error | imbalance | waiting rounds left out |",
+        "| program | N | cores | measured | p10 to p90 | elapsed | predicted, counted here | error | from models | error | imbalance | rounds of spin loops left out |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
         (.[] | "| \(.name) | \(.size) | \(.cores) | \(.measured | ms) | \(.p10 | ms) to \(.p90 | ms) | \(if .elapsed then .elapsed | ms else "-" end) "
             + "| \(.counted.seconds | ms) | \(error(.counted.seconds)) | \(.modelled.seconds | ms) | \(error(.modelled.seconds)) "
-            + "| \(if .counted.cores then .counted.cores.imbalance * 100 | round / 100 else "" end) | \(if .counted.cores then [.counted.cores.waiting[].rounds] | add // 0 else "" end) |"),
+            + "| \(if .counted.cores then .counted.cores.imbalance * 100 | round / 100 else "" end) | \(if .counted.cores then [.counted.cores.spin_loops[].rounds] | add // 0 else "" end) |"),
         "", "How many times faster the program is on more cores, which errors of the core and of memory alike do not move:", "",
         "| program | cores | measured | predicted, counted here | from models |", "| --- | ---: | ---: | ---: | ---: |",
         (group_by(.name)[] | . as $of | .[0] as $one | .[1:][] | "| \(.name) | \(.cores) | \($one.measured / .measured * 100 | round / 100) "

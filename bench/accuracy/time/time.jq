@@ -3,8 +3,8 @@ include "validation_words" {search: "../../lib"};
 
 # ---- rounds of one program ----------------------------------------------------------------------
 
-# The value that this share of the array is below, as core/base/estimate.h has p10 and p90.
-def spread_of: sort | length as $n | {p10: .[$n / 10 | floor], median: median, p90: .[$n - 1 - ($n / 10 | floor)], n: $n};
+# The value that this share of the array is below, as core/base/estimate.h has p90.
+def spread_of: sort | length as $n | {least: .[0], median: median, p90: .[$n - 1 - ($n / 10 | floor)], n: $n};
 
 # Is the row of the part that nothing is tuned to?  Every third, by the last two digits of the key.
 def hex_digit: if . >= 97 then . - 87 else . - 48 end;
@@ -14,13 +14,14 @@ def set_apart: .key != null and ((.key | explode | .[-2:] | map(hex_digit) | .[0
 def join_rounds(name; kind): [.[].sizes[0]] as $rounds | $rounds[-1] as $last
     | {program: name, kind: kind, size: $last.parameters.N, machine: $last.machine, extrapolation: $last.extrapolation,
        measured_on: $last.measured_on, over_plain: ([$rounds[].over_plain] | median),
+       core_share: ([$rounds[].core_share | select(. != null)] | if length == 0 then null else add / length end),
        rows: [range($last.rows | length) as $i | $last.rows[$i] as $row
          | [$rounds[].rows[] | select(.kind == $row.kind and .key == $row.key) | .runs_seconds[]] as $runs
          | ($runs | spread_of) as $spread
-         | $row | del(.runs_seconds) | . + {measured_seconds: $spread.median, p10_seconds: $spread.p10, p90_seconds: $spread.p90,
+         | $row | del(.runs_seconds) | . + {measured_seconds: $spread.least, median_seconds: $spread.median, p90_seconds: $spread.p90,
              processes: $spread.n, apart: set_apart,
-             error: (if $spread.median > 0 then .predicted_seconds / $spread.median - 1 else null end),
-             inside: (if .low_seconds == null then null else .low_seconds <= $spread.median and $spread.median <= .high_seconds end)}]}
+             error: (if $spread.least > 0 then .predicted_seconds / $spread.least - 1 else null end),
+             inside: (if .low_seconds == null then null else .low_seconds <= $spread.least and $spread.least <= .high_seconds end)}]}
     | .rows[0].measured_seconds as $whole
     | .rows |= map(.share = .measured_seconds / $whole | .large = (.kind == "nest" and .share >= 0.02));
 
@@ -59,12 +60,12 @@ def kind_word: {in_l2: "in L2", beyond_llc: "beyond"}[.] // "";
 def program_row: . as $case | .rows[0] as $row | (.rows | map(select(.large))) as $nests
     | ($nests | map(.error | magnitude)) as $errors
     | ["\(.program) \(.kind | kind_word)", "\(.size)", "\(.extrapolation | two_digits)",
-       ($row.predicted_seconds | seconds), ($row.measured_seconds | seconds), "\($row.p10_seconds | seconds) to \($row.p90_seconds | seconds)",
+       ($row.predicted_seconds | seconds), ($row.measured_seconds | seconds), ($row.median_seconds | seconds),
        ($row.error | signed), ($row.inside | yes_no), "\($nests | length)",
        (if $errors == [] then "-" else $errors | median | percent end), (if $errors == [] then "-" else $errors | max | percent end),
-       "\($case.over_plain | two_digits)"];
-def programs_table: table(["program", "N", "beyond", "predicted", "measured", "p10 to p90", "error", "inside 80%", "nests", "median", "worst",
-    "with timers"]; map(program_row));
+       "\($case.over_plain | two_digits)", (if $case.core_share == null then "?" else $case.core_share | two_digits end)];
+def programs_table: table(["program", "N", "beyond", "predicted", "measured", "median", "error", "inside 80%", "nests", "their median", "worst",
+    "with timers", "of a core"]; map(program_row));
 
 # Why a nest is off, as far as the prediction knows.
 def why: . as $row | if .reasons then .reasons else ["mostly \(.largest_part // "nothing") (\(if .predicted_seconds > 0 then ([.parts_seconds[] | select(. != null)] | max) / .predicted_seconds | percent else "0" end) of it)"]
@@ -90,9 +91,9 @@ def page(cpu; processes; minutes): . as $all | (.here | far_off) as $off
       "",
       "Written by `make validate` (`bench/accuracy/time/time.sh`) on \(cpu). Sizes are those of `bench/apps/sizes.conf`: models are made of `KIND.fit`,",
       "and the size that is predicted is 2 to 8 times the largest of these (*beyond*), inside the second level of cache, or beyond a last level of 32 MiB. The",
-      "clock's figure is the median of \(processes) processes over \(minutes) minutes: of a program its CPU time without timers, of a nest the time in its timer.",
+      "clock's figure is the least of \(processes) processes or more over \(minutes) minutes: of a program its CPU time without timers, of a nest the time in its timer.",
       "Nests are those with at least 2% of the program's time; one without a timer is judged with what it is in. *With timers*: CPU time with",
-      "timers over that without, which a nest's time is no surer than. Nothing is tuned to a third of the nests (`_apart`).",
+      "timers over that without, which a nest's time is no surer than. *Of a core*: the share of its slots that the host gave meanwhile. Nothing is tuned to a third of the nests (`_apart`).",
       "",
       (time_figures | figures_table),
       "",

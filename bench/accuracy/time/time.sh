@@ -2,7 +2,7 @@
 # A part of `make validate`: predicted against measured time.  Each program of bench/apps/sizes.conf is measured at small
 # sizes (KIND.fit), and the time that the models predict for a size 2 to 8 times beyond them, inside the second level and beyond
 # the last, on this machine as it is described, is set beside that of a clock; whole programs, and loop nests with at least 2%
-# of the time.  The clock's figure is the median of nine processes, which are spread over ten minutes: in rounds, all programs
+# of the time.  The clock's figure is the least of nine processes or more, which are spread over ten minutes: in rounds, all programs
 # in each.
 #
 # Then the same for each processor of machines/measured/ with loop times (bench/accuracy/machines/measured.sh): predicted from what was counted

@@ -59,7 +59,7 @@ static bool read_rank_histograms(struct pm_store *store, int64_t run,
     return err->kind == PM_ERROR_NONE;
 }
 
-/* Histograms of PROFILE, which are those of a whole with WHOLE edge counts, become those of its own
+/* Scales the histograms of PROFILE from a total with the edge counts WHOLE to the profile's own
    edge counts. */
 static bool share_histograms(struct pm_store *store, const double *whole,
                              struct pm_profile *profile, struct pm_error *err) {

@@ -2,13 +2,17 @@
 
    cycles of a work = its seconds / seconds of a cycle, where a cycle is a third of a dependent
    32-bit multiplication: `imul` takes three cycles on every x86 server of today, whatever the
-   frequency of the moment.  A chain of them runs before and after each round of the work.  (Never
-   additions of a constant: newer cores execute these at rename.)
+   frequency of the moment.  A chain of them runs before and after each round of the work; what
+   interrupts one makes it longer, so the shortest of the last few counts.  (Never additions of a
+   constant: newer cores execute these at rename.)
+
+   Whatever else runs only slows the work.  So no round is thrown away: the figure is the least that
+   repeats (pm_estimate_least), and rounds go on until it does, or their time is over.
 
    A chain does not notice that the core's other hardware thread is busy, as it leaves the units to
-   it.  A loop at the full issue width does, and stands beside the chains.  Rounds that something
-   disturbed are thrown away and counted: the two chains differ, the wide loop slowed, or the
-   hypervisor took more than 1% of the time away (/proc/stat). */
+   it.  A loop at the full issue width does: it stands behind each round as a gauge of how much of
+   the core there was.  Rounds go on until those that make the figure had all of it; where none had,
+   the figure may be less by what was missing, and its interval says so. */
 #ifndef PM_CLOCK_H
 #define PM_CLOCK_H
 
@@ -35,32 +39,44 @@ typedef void pm_work(void *context, uint64_t times);
 /* How much is to be spent on a figure. */
 struct pm_effort {
     double round_seconds; /* of work in a round; 0: 50 microseconds */
-    unsigned rounds;      /* that are to be kept; 0: 21 */
-    double most_seconds;  /* of all rounds together; 0: half a second */
+    unsigned rounds;      /* at least; 0: 21 */
+    double most_seconds;  /* of all rounds together; 0: half a second; less if the clock's budget
+                             says so */
 };
 
 struct pm_timing {
-    struct pm_estimate
-        cycles;                 /* of one execution: median of the rounds, with what 80% of them
-                                   lie between, at least half a percent either way: spread of the rounds */
-    struct pm_estimate seconds; /* of one execution, in the same way */
-    unsigned rounds, discarded; /* kept; thrown away */
-    bool undisturbed;           /* false: fewer than half of the rounds could be kept; then all
-                                   that there were made the estimate, and it is wider */
+    /* Of one execution: the least that repeats, in an interval of at least half a percent either
+       way. */
+    struct pm_estimate cycles, seconds;
+    unsigned rounds;
+    bool undisturbed; /* the rounds that make the figure had the whole core, as far as is known */
 };
+
+/* Is it narrow enough that no more rounds are needed? */
+bool pm_repeats(struct pm_estimate cycles);
 
 /* Measures WORK.  EFFORT may be NULL. */
 struct pm_timing pm_cycles(struct pm_clock *clock, pm_work *work, void *context,
                            const struct pm_effort *effort);
+
+/* Whose measurements the next ones are; NULL: nobody's. */
+struct pm_probe_budget;
+void pm_clock_budget(struct pm_clock *clock, struct pm_probe_budget *budget);
 
 /* Seconds of a core cycle while nothing but the chain runs. */
 struct pm_estimate pm_clock_cycle_seconds(const struct pm_clock *clock);
 /* Instructions of the wide loop a cycle, at best.  It is not the issue width: some cores take a nop
    and its neighbour as one. */
 double pm_clock_best_width(const struct pm_clock *clock);
-/* Of all rounds of the clock so far. */
-uint64_t pm_clock_rounds(const struct pm_clock *clock);
-uint64_t pm_clock_discarded(const struct pm_clock *clock);
+
+/* What others took while the clock's rounds ran, 0 … 1. */
+struct pm_clock_load {
+    double sibling;  /* of the rounds: the other hardware thread of the core was busy */
+    double programs; /* of the time: others ran on this CPU */
+    double stolen;   /* of the time, by the hypervisor, as /proc/stat has it */
+};
+struct pm_clock_load pm_clock_load(const struct pm_clock *clock);
+
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 struct pm_clock_rates {

@@ -36,16 +36,16 @@ static void rest(double seconds) {
         pm_run_chain(1000);
 }
 
-/* The best width and the median seconds of a cycle over some rounds. */
+/* The best width and the seconds of a cycle over some rounds: what else runs only slows. */
 static void look(double *width, struct pm_estimate *cycle_seconds) {
     enum { ROUNDS = 101 };
-    double seconds[ROUNDS], widths[ROUNDS];
+    double chains[ROUNDS], wide[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
-        seconds[i] = pm_run_chain(1000);
-        widths[i] = seconds[i] / pm_run_wide(1000);
+        chains[i] = pm_run_chain(1000);
+        wide[i] = pm_run_wide(1000);
     }
-    *cycle_seconds = pm_estimate_of(seconds, ROUNDS, 0.001);
-    *width = pm_estimate_of(widths, ROUNDS, 0).estimate;
+    *cycle_seconds = pm_estimate_least(chains, ROUNDS, 0.001);
+    *width = cycle_seconds->estimate / pm_estimate_least(wide, ROUNDS, 0).estimate;
 }
 
 static void look_beside(const int *cpus, size_t n, double *width,
@@ -66,9 +66,19 @@ static void look_beside(const int *cpus, size_t n, double *width,
             pthread_join(companions[i].thread, NULL);
 }
 
-static struct pm_estimate hertz(struct pm_estimate cycle_seconds) {
-    return (struct pm_estimate){1 / cycle_seconds.high, 1 / cycle_seconds.estimate,
-                                1 / cycle_seconds.low};
+/* Which of CPUS, by halves: −1 if it is seen in neither. */
+static int find_sibling(const int *cpus, size_t n, double alone) {
+    double width;
+    struct pm_estimate cycle_seconds;
+    while (n > 1) {
+        size_t half = n / 2;
+        look_beside(cpus, half, &width, &cycle_seconds);
+        bool is_here = width < SHARED_WIDTH * alone;
+        cpus += is_here ? 0 : half;
+        n = is_here ? half : n - half;
+    }
+    look_beside(cpus, n, &width, &cycle_seconds);
+    return width < SHARED_WIDTH * alone ? cpus[0] : -1;
 }
 
 struct pm_clock_rates pm_measure_rates(struct pm_clock *clock, const int *cpus, size_t n,
@@ -85,17 +95,13 @@ struct pm_clock_rates pm_measure_rates(struct pm_clock *clock, const int *cpus, 
 
     rest(SETTLING_SECONDS);
     look(&alone, &cycle_seconds);
-    rates.one_hz = hertz(cycle_seconds);
+    rates.one_hz = pm_estimate_inverse(1, cycle_seconds);
     rates.all_hz = rates.one_hz;
     if (n_others) {
         look_beside(others, n_others, &width, &cycle_seconds);
-        rates.all_hz = hertz(cycle_seconds);
-        if (width < SHARED_WIDTH * alone) /* one of them is a sibling: which? */
-            for (size_t i = 0; i < n_others && rates.sibling < 0; i++) {
-                look_beside(&others[i], 1, &width, &cycle_seconds);
-                if (width < SHARED_WIDTH * alone)
-                    rates.sibling = others[i];
-            }
+        rates.all_hz = pm_estimate_inverse(1, cycle_seconds);
+        if (width < SHARED_WIDTH * alone) /* one of them is a sibling */
+            rates.sibling = find_sibling(others, n_others, alone);
     }
     if (vectors) {
         static const struct pm_effort effort = {.round_seconds = 2e-3, .rounds = 15};

@@ -16,8 +16,9 @@ struct pm_instruction_cost {
     struct pm_estimate latency_cycles;    /* from its first source to its result; where these are
                                              registers of two files only the way there and back can
                                              be measured, and the interval is wide */
-    double slots;                         /* of the issue width */
-    uint32_t kind;                        /* of the resource model; PM_NONE: none */
+    unsigned throughput_visits, latency_visits; /* that agree on it */
+    double slots;                               /* of the issue width */
+    uint32_t kind;                              /* of the resource model; PM_NONE: none */
 };
 
 struct pm_instruction_costs {
@@ -48,6 +49,12 @@ struct pm_instruction_costs {
 void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *forms,
                              const struct pm_probe_effort *effort,
                              struct pm_instruction_costs *costs);
+/* Which of them share units, of a core that is not known; after pm_measure_instructions. */
+void pm_measure_units(struct pm_clock *clock, const struct pm_probe_effort *effort,
+                      struct pm_instruction_costs *costs);
+/* Another visit to throughputs and latencies on which no two visits agree yet. */
+void pm_measure_instructions_again(struct pm_clock *clock, const struct pm_probe_effort *effort,
+                                   struct pm_instruction_costs *costs);
 void pm_instruction_costs_free(struct pm_instruction_costs *costs);
 
 #endif

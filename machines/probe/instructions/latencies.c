@@ -107,18 +107,29 @@ static struct pm_estimate crossing_latency(struct pm_clock *clock, const struct 
         second->cycles);
 }
 
-void pm_measure_latencies(struct pm_clock *clock, struct pm_instruction_costs *costs) {
+void pm_measure_chains(struct pm_clock *clock, const struct pm_probe_effort *effort,
+                       struct pm_instruction_costs *costs) {
+    for (size_t i = 0; i < costs->n_costs && pm_probe_goes_on(effort); i++) {
+        const struct pm_form *form = costs->costs[i].form;
+        struct pm_estimate *cycles = &costs->costs[i].latency_cycles;
+        if (form->can_chain && costs->costs[i].latency_visits < PM_ENOUGH_VISITS)
+            pm_visit(cycles, &costs->costs[i].latency_visits, chain_cycles(clock, &form, 1));
+    }
+}
+
+void pm_measure_crossings(struct pm_clock *clock, const struct pm_probe_effort *effort,
+                          struct pm_instruction_costs *costs) {
     crossings best = {0};
+    if (!pm_probe_goes_on(effort))
+        return;
     find_crossing(clock, costs, PM_FILE_GENERAL, PM_FILE_VECTOR, best);
     find_crossing(clock, costs, PM_FILE_GENERAL, PM_FILE_MASK, best);
     find_crossing(clock, costs, PM_FILE_GENERAL, PM_FILE_FLAGS, best);
-    for (size_t i = 0; i < costs->n_costs; i++) {
+    for (size_t i = 0; i < costs->n_costs && pm_probe_goes_on(effort); i++) {
         const struct pm_form *form = costs->costs[i].form;
-        if (form->can_chain)
-            costs->costs[i].latency_cycles = chain_cycles(clock, &form, 1);
-        else if (crosses(form) && form->is_load)
-            costs->costs[i].latency_cycles = load_latency(clock, costs, form, best);
-        else if (crosses(form))
-            costs->costs[i].latency_cycles = crossing_latency(clock, form, best);
+        if (form->can_chain || !crosses(form))
+            continue;
+        costs->costs[i].latency_cycles = form->is_load ? load_latency(clock, costs, form, best)
+                                                       : crossing_latency(clock, form, best);
     }
 }

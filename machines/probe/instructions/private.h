@@ -4,19 +4,22 @@
 
 #include "machines/probe/instructions/instructions.h"
 
-/* Cycles of the multiset: the least of several loops made anew, because what disturbs only slows.
- */
+/* Cycles of the multiset. */
 double pm_multiset_cycles(struct pm_clock *clock, const struct pm_form_count *copies, size_t n);
+/* What a FIGURE is after another visit, by a loop made anew: disturbances, and how the loop lies in
+   memory, only make more.  AGREE: visits that say the same. */
+enum { PM_ENOUGH_VISITS = 2 };
+void pm_visit(struct pm_estimate *figure, unsigned *agree, struct pm_estimate now);
 struct pm_estimate pm_loop_cycles(struct pm_clock *clock, struct pm_probe_loop *loop);
 
 /* ---- latencies.c ----------------------------------------------------------------------------- */
 
-void pm_measure_latencies(struct pm_clock *clock, struct pm_instruction_costs *costs);
-
-/* ---- probe_units.c --------------------------------------------------------------------------- */
-
-void pm_measure_units(struct pm_clock *clock, const struct pm_probe_effort *effort,
-                      struct pm_instruction_costs *costs);
+/* Of instructions whose result is their own source, where it does not repeat yet; then of the
+   others. */
+void pm_measure_chains(struct pm_clock *clock, const struct pm_probe_effort *effort,
+                       struct pm_instruction_costs *costs);
+void pm_measure_crossings(struct pm_clock *clock, const struct pm_probe_effort *effort,
+                          struct pm_instruction_costs *costs);
 
 /* ---- probe_window.c, probe_branches.c, forwarding.c ------------------------------------------ */
 

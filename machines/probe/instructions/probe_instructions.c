@@ -6,20 +6,26 @@
 #include "core/base/base.h"
 #include "machines/probe/instructions/private.h"
 
+/* Of the time left. */
+static const double THROUGHPUT_SHARE = 0.1, LATENCY_SHARE = 0.12, CORE_SHARE = 0.12,
+                    AGAIN_SHARE = 0.4;
+static const double SAME = 0.03; /* of two loops alike */
+enum { CORE_MEASUREMENTS = 300, PASSES = 3 };
+
 struct pm_estimate pm_loop_cycles(struct pm_clock *clock, struct pm_probe_loop *loop) {
     if (!loop)
         return pm_estimate_unknown();
-    struct pm_timing timing = pm_cycles(clock, pm_probe_loop_run, loop, NULL);
+    static const struct pm_effort effort = {.most_seconds = 0.02};
+    struct pm_timing timing = pm_cycles(clock, pm_probe_loop_run, loop, &effort);
     struct pm_estimate cycles = pm_estimate_scaled(timing.cycles, 1.0 / pm_probe_loop_times(loop));
     pm_probe_loop_free(loop);
     return cycles;
 }
 
 double pm_multiset_cycles(struct pm_clock *clock, const struct pm_form_count *copies, size_t n) {
-    /* Two agree mostly; where they do not, something disturbed one, and a third tells. */
+    /* Two loops agree mostly; where they do not, one lies badly, and a third tells. */
     static const struct pm_effort effort = {
-        .round_seconds = 25e-6, .rounds = 9, .most_seconds = 0.05};
-    static const double SAME = 0.03;
+        .round_seconds = 25e-6, .rounds = 9, .most_seconds = 0.02};
     double least = INFINITY, most = 0;
     for (int i = 0; i < 4 && (i < 2 || least < most * (1 - SAME)); i++) {
         struct pm_probe_loop *loop = pm_probe_loop_make(copies, n, PM_WIRED_APART, 0);
@@ -34,12 +40,32 @@ double pm_multiset_cycles(struct pm_clock *clock, const struct pm_form_count *co
     return least;
 }
 
-static void measure_throughputs(struct pm_clock *clock, struct pm_instruction_costs *costs) {
-    for (size_t i = 0; i < costs->n_costs; i++) {
-        struct pm_form_count one = {costs->costs[i].form, 1};
-        costs->costs[i].throughput_cycles =
-            pm_loop_cycles(clock, pm_probe_loop_make(&one, 1, PM_WIRED_APART, 0));
+void pm_visit(struct pm_estimate *figure, unsigned *agree, struct pm_estimate now) {
+    bool same = fabs(now.estimate - figure->estimate) < SAME * figure->estimate;
+    *agree = same ? *agree + 1 : *agree;
+    if (!(now.estimate >= figure->estimate)) {
+        *figure = now;
+        *agree = same ? *agree : 1;
     }
+}
+
+static void measure_throughputs(struct pm_clock *clock, const struct pm_probe_effort *effort,
+                                struct pm_instruction_costs *costs) {
+    for (size_t i = 0; i < costs->n_costs && pm_probe_goes_on(effort); i++) {
+        struct pm_form_count one = {costs->costs[i].form, 1};
+        struct pm_estimate *cycles = &costs->costs[i].throughput_cycles;
+        if (costs->costs[i].throughput_visits < PM_ENOUGH_VISITS)
+            pm_visit(cycles, &costs->costs[i].throughput_visits,
+                     pm_loop_cycles(clock, pm_probe_loop_make(&one, 1, PM_WIRED_APART, 0)));
+    }
+}
+
+void pm_measure_instructions_again(struct pm_clock *clock, const struct pm_probe_effort *effort,
+                                   struct pm_instruction_costs *costs) {
+    if (pm_probe_part(effort, "instructions again", AGAIN_SHARE, costs->n_costs / 4))
+        measure_throughputs(clock, effort, costs);
+    if (pm_probe_part(effort, "instructions again", AGAIN_SHARE, costs->n_costs / 4))
+        pm_measure_chains(clock, effort, costs);
 }
 
 void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *forms,
@@ -58,23 +84,23 @@ void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *form
                 .slots = NAN,
                 .kind = PM_NONE,
             };
-    if (!pm_probe_goes_on(effort, "throughput of instructions", 0))
+    if (pm_probe_part(effort, "throughput of instructions", THROUGHPUT_SHARE, costs->n_costs))
+        for (int pass = 0; pass < PASSES; pass++)
+            measure_throughputs(clock, effort, costs);
+    if (pm_probe_part(effort, "latency of instructions", LATENCY_SHARE, 2 * costs->n_costs)) {
+        for (int pass = 0; pass < PASSES; pass++)
+            pm_measure_chains(clock, effort, costs);
+        pm_measure_crossings(clock, effort, costs);
+    }
+    if (!pm_probe_part(effort, "window, branches, store forwarding", CORE_SHARE, CORE_MEASUREMENTS))
         return;
-    measure_throughputs(clock, costs);
-    if (!pm_probe_goes_on(effort, "latency of instructions", 0.05))
-        return;
-    pm_measure_latencies(clock, costs);
-    if (!pm_probe_goes_on(effort, "window, branches, store forwarding", 0.1))
-        return;
-    costs->window = pm_measure_window(clock);
-    costs->scheduler = pm_measure_scheduler(clock);
     costs->mispredict_cycles = pm_measure_mispredict(clock);
     costs->taken_jumps = pm_measure_taken_jumps(clock);
     costs->store_forward_cycles = pm_measure_store_forwarding(clock);
     costs->store_block_cycles = pm_measure_store_block(clock);
     costs->store_line_cycles = pm_measure_store_line(clock);
-    if (pm_probe_goes_on(effort, "pairs of instructions", 0.15))
-        pm_measure_units(clock, effort, costs);
+    costs->window = pm_measure_window(clock);
+    costs->scheduler = pm_measure_scheduler(clock);
 }
 
 void pm_instruction_costs_free(struct pm_instruction_costs *costs) {

@@ -23,10 +23,10 @@ enum {
     JUDGING = 500,
 };
 static const double SAME_ALONE = 0.03;      /* of |ln| of throughputs of one kind */
-static const double SAME_TOGETHER = 0.06;   /* of all but one of the anchors */
-static const double DOUBTFUL = 1.15;        /* of what the ports say */
+static const double SAME_TOGETHER = 0.06;   /* the same beside all anchors but one */
+static const double DOUBTFUL = 1.15;        /* of the throughput that the ports allow */
 static const double ISSUE_BOUND = 0.95;     /* of the cycles: then a multiset judges nothing */
-static const double LOST_WIDTH = 0.08;      /* by mixtures, of what one instruction reaches */
+static const double LOST_WIDTH = 0.08;      /* share of the issue width that mixtures lose */
 static const double NEARLY_ONE = 0.3;       /* more of a slot */
 static const double LEAST_OWN_SLOTS = 0.25; /* what is faster shows the issue width */
 
@@ -140,13 +140,12 @@ static void assign_kind(struct units *units, uint32_t cost, bool may_lead) {
 }
 
 /* Kinds of the instructions that do or do not lead classes; false: stopped. */
-static bool assign_kinds(struct units *units, bool leading, double from, double to) {
+static bool assign_kinds(struct units *units, bool leading) {
     for (uint32_t i = 0; i < units->costs->n_costs; i++) {
         const struct pm_form *form = form_of(units, i);
         if (form->leads != leading || !mixes(form) || isnan(own_cycles(units, i)))
             continue;
-        if (!pm_probe_goes_on(units->effort, "kinds of instructions",
-                              from + (to - from) * i / (double)units->costs->n_costs))
+        if (!pm_probe_goes_on(units->effort))
             return false;
         measure_with_anchors(units, i);
         assign_kind(units, i, leading);
@@ -222,11 +221,10 @@ static void measure_experiment(struct units *units, const struct pm_port_experim
         *PM_PUSH(units, experiments) = measured;
 }
 
-static bool measure_pairs(struct units *units, double from, double to) {
+static bool measure_pairs(struct units *units) {
     size_t n = units->costs->n_kinds;
     for (uint32_t i = 0; i < n; i++) {
-        if (!pm_probe_goes_on(units->effort, "pairs of instructions",
-                              from + (to - from) * i * i / (double)(n * n)))
+        if (!pm_probe_goes_on(units->effort))
             return false;
         for (uint32_t j = 0; j < i; j++) {
             struct pm_form_count copies[2] = {{NULL, 1}, {NULL, 1}};
@@ -266,15 +264,15 @@ static unsigned count_classes(const struct units *units) {
     return n;
 }
 
-static bool measure_multisets(struct units *units, size_t n, const char *what, double from,
-                              double to) {
+/* N of them, or as many as there is time for. */
+static void measure_multisets(struct units *units, size_t n) {
     if (count_classes(units) < PM_MOST_TERMS)
-        return true;
+        return;
     for (size_t i = 0; i < n; i++) {
         bool taken[PM_N_OP_CLASSES] = {false};
         struct pm_port_experiment multiset = {.n_terms = 3 + random_below(units, 4)};
-        if (!pm_probe_goes_on(units->effort, what, from + (to - from) * (double)i / (double)n))
-            return false;
+        if (!pm_probe_goes_on(units->effort))
+            return;
         for (unsigned j = 0; j < multiset.n_terms; j++) {
             uint32_t kind = random_kind(units, taken);
             multiset.terms[j].kind = kind;
@@ -283,13 +281,12 @@ static bool measure_multisets(struct units *units, size_t n, const char *what, d
         }
         measure_experiment(units, &multiset);
     }
-    return true;
 }
 
 /* Of the first N those that the ports alone are far from: one that was disturbed in all its rounds
    would be explained at the cost of the others. */
 static void measure_doubtful_again(struct units *units, size_t n) {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && pm_probe_goes_on(units->effort); i++) {
         struct pm_port_experiment *experiment = &units->experiments[i];
         if (experiment->cycles < DOUBTFUL * pm_port_cycles(&units->costs->ports, experiment))
             continue;
@@ -324,7 +321,9 @@ static void judge(struct units *units, size_t first) {
 static bool measure_and_infer(struct units *units) {
     struct pm_instruction_costs *costs = units->costs;
     bool quick = units->effort->quick;
-    if (!assign_kinds(units, true, 0.15, 0.3) || costs->n_kinds == 0)
+    if (!pm_probe_part(units->effort, "kinds of instructions", 0.1,
+                       costs->n_costs * units->n_anchors) ||
+        !assign_kinds(units, true) || costs->n_kinds == 0)
         return false;
     costs->ports.n_kinds = costs->n_kinds;
     costs->ports.kinds = pm_alloc(costs->n_kinds, sizeof *costs->ports.kinds);
@@ -332,25 +331,38 @@ static bool measure_and_infer(struct units *units) {
     for (uint32_t k = 0; k < costs->n_kinds; k++)
         units->own[k] = own_cycles(units, costs->leaders[k]);
     measure_slots(units);
-    if (!measure_pairs(units, 0.3, 0.4))
+    if (!pm_probe_part(units->effort, "pairs of instructions", 0.12,
+                       costs->n_kinds * costs->n_kinds / 2) ||
+        !measure_pairs(units))
         return false;
-    size_t n_pairs = units->n_experiments;
-    if (!measure_multisets(units, quick ? TRAINING_QUICK : TRAINING, "multisets of instructions",
-                           0.4, 0.55))
+    size_t n_pairs = units->n_experiments, training = quick ? TRAINING_QUICK : TRAINING;
+    if (!pm_probe_part(units->effort, "multisets of instructions", 0.15, training))
         return false;
+    measure_multisets(units, training);
     size_t n_training = units->n_experiments;
     limit_slots(units);
-    if (!quick && (!assign_kinds(units, false, 0.55, 0.7) ||
-                   !measure_multisets(units, 2 * JUDGING, "multisets that judge", 0.7, 0.75)))
-        return false;
-    if (!pm_probe_goes_on(units->effort, "units of instructions", 0.75))
+    if (!quick) {
+        if (!pm_probe_part(units->effort, "kinds of instructions", 0.1,
+                           costs->n_costs * units->n_anchors))
+            return false;
+        assign_kinds(units, false);
+        if (!pm_probe_part(units->effort, "multisets that judge", 0.08, 2 * JUDGING))
+            return false;
+        measure_multisets(units, 2 * JUDGING);
+    }
+    if (!pm_probe_part(units->effort, "units of instructions", 0.12, 1))
         return false;
     pm_clock_unbind(units->clock);
-    pm_infer_ports(&costs->ports, units->own, units->experiments, n_pairs, quick);
+    pm_infer_ports(&costs->ports, units->own, units->experiments, n_pairs, quick,
+                   pm_probe_part_end(units->effort));
     pm_clock_bind(units->clock);
+    if (!pm_probe_part(units->effort, "units of instructions", 0.05, n_training))
+        return false;
     measure_doubtful_again(units, n_training);
-    costs->resources =
-        pm_refine_resources(&costs->ports, units->own, units->experiments, n_training);
+    if (!pm_probe_part(units->effort, "units of instructions", 0.12, 1))
+        return false;
+    costs->resources = pm_refine_resources(&costs->ports, units->own, units->experiments,
+                                           n_training, pm_probe_part_end(units->effort));
     judge(units, n_training);
     for (size_t i = 0; i < costs->n_costs; i++)
         if (costs->costs[i].kind != PM_NONE)

@@ -17,8 +17,6 @@ enum {
     CHAIN = 12,
     LEAST_FILLING = 16,
     MOST_FILLING = 1400,
-    TRIES = 10,  /* when others use the core */
-    TIMINGS = 2, /* of a turn, of which the least counts: what disturbs only takes longer */
     SEARCHES = 3,
 };
 static const double MUCH_LESS = 0.8; /* between a half and all */
@@ -34,21 +32,15 @@ static const char *const WAITING = "vaddsd xmm5, xmm0, xmm0";
 
 static double turn_cycles(struct pm_clock *clock, const char *instruction, unsigned filling) {
     const char **body = pm_alloc(CHAIN + filling, sizeof *body);
-    static const struct pm_effort effort = {.rounds = 9};
+    static const struct pm_effort effort = {.rounds = 9, .most_seconds = 0.05};
     for (unsigned i = 0; i < CHAIN + filling; i++)
         body[i] = i == 0      ? "vsqrtsd xmm0, xmm13, xmm13"
                   : i < CHAIN ? "vsqrtsd xmm0, xmm0, xmm0"
                               : instruction;
     struct pm_probe_loop *loop = pm_probe_loop_of(body, CHAIN + filling);
     double cycles = NAN;
-    int left = TIMINGS;
-    for (int i = 0; i < TRIES && loop && left && pm_probe_loop_can_run(loop); i++) {
-        struct pm_timing timing = pm_cycles(clock, pm_probe_loop_run, loop, &effort);
-        if (!timing.undisturbed)
-            continue;
-        cycles = fmin(cycles, timing.cycles.estimate); /* of a number and NAN the number */
-        left--;
-    }
+    if (loop && pm_probe_loop_can_run(loop))
+        cycles = pm_cycles(clock, pm_probe_loop_run, loop, &effort).cycles.estimate;
     pm_probe_loop_free(loop);
     free(body);
     return cycles;
@@ -57,7 +49,8 @@ static double turn_cycles(struct pm_clock *clock, const char *instruction, unsig
 /* Unknown if the search ends at an end of its range: a turn was disturbed, and it went astray. */
 static struct pm_estimate search_window(struct pm_clock *clock, const char *instruction) {
     unsigned low = LEAST_FILLING, high = MOST_FILLING;
-    /* A turn of which nothing overlaps takes the chain, and then what is left of the filling. */
+    /* A turn without overlap takes the time of the chain, and then that of the remaining filling.
+     */
     double alone = turn_cycles(clock, instruction, MOST_FILLING);
     if (isnan(alone))
         return pm_estimate_unknown();
@@ -81,7 +74,7 @@ static int by_estimate(const void *a, const void *b) {
     return PM_COMPARE(x->estimate, y->estimate);
 }
 
-/* The middle one of those that are known. */
+/* The median of the known windows. */
 static struct pm_estimate middle_of(struct pm_estimate *windows, size_t n) {
     size_t n_known = 0;
     for (size_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-/* The child process, which runs loops one after the other and leaves what it found on pages that it
-   shares with its parent.  Whatever a loop does to it, the parent starts another one. */
+/* The child process, which runs loops one after the other and writes results to pages that it
+   shares with its parent.  If a loop ends the child, the parent starts another one. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <signal.h>
@@ -200,7 +200,7 @@ static struct pm_loop_area *map_area(void) {
 static void allow_seconds(double seconds) {
     struct itimerval timer = {
         .it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)(fmod(seconds, 1) * 1e6)}};
-    setitimer(ITIMER_REAL, &timer, NULL);
+    setitimer(ITIMER_PROF, &timer, NULL); /* processor time: others may have the rest */
 }
 
 void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_options *options,
@@ -212,7 +212,7 @@ void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_opti
     struct pm_loop_child *child = pm_alloc(1, sizeof *child);
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     struct rlimit no_core = {0, 0};
-    effort.most_seconds = loop_seconds / (3 * PM_LOOP_SETTINGS);
+    effort.most_seconds = loop_seconds / (4 * PM_LOOP_SETTINGS); /* of two timings each */
     shared_pages = shared;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
@@ -228,7 +228,7 @@ void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_opti
         _exit(1);
     shared->has_clock = true;
     /* On a stack of its own: the loop's stack pointer may lead nowhere. */
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm, .sa_flags = SA_ONSTACK}, NULL);
+    sigaction(SIGPROF, &(struct sigaction){.sa_handler = on_alarm, .sa_flags = SA_ONSTACK}, NULL);
     while (shared->next < set->n_times) {
         struct pm_loop_time *time = &shared->times[shared->next];
         const struct pm_loop_code *code = &set->codes[shared->next];

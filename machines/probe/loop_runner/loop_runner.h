@@ -55,7 +55,7 @@ const char *pm_loop_refusal_name(enum pm_loop_refusal why);
 
 enum { PM_LOOP_MOST_PAGES = 8 };
 
-/* What is known of one loop. */
+/* Measured time of one loop, or why there is none. */
 struct pm_loop_time {
     uint32_t scope;                   /* of the structure; PM_NONE: it was added as bytes */
     uint8_t why;                      /* enum pm_loop_refusal */

@@ -54,11 +54,13 @@ static uint64_t apart_in_set(const struct pm_probed_cache *cache) {
 }
 
 static void find_ways(const struct pm_memory_bench *bench, enum pm_probe_pages pages,
-                      struct pm_memory_probe *probe, size_t level) {
+                      const struct pm_probe_effort *effort, struct pm_memory_probe *probe,
+                      size_t level) {
     struct pm_probed_cache *cache = &probe->caches[level];
     double limit = missing_cycles(probe, level);
     uint64_t apart = apart_in_set(cache);
-    for (unsigned n = 2; n <= MOST_WAYS && (n + 1) * apart <= bench->most_bytes; n++)
+    for (unsigned n = 2;
+         n <= MOST_WAYS && (n + 1) * apart <= bench->most_bytes && pm_probe_goes_on(effort); n++)
         /* One that was disturbed is no step: the next must say the same. */
         if (conflict_cycles(bench, pages, probe, apart, n, 0) > limit &&
             conflict_cycles(bench, pages, probe, apart, n + 1, 0) > limit) {
@@ -99,17 +101,15 @@ static void agree_on_size(struct pm_probed_cache *cache) {
         cache->ways = pm_estimate_unknown();
 }
 
-bool pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
+void pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
                       const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
-    if (!pm_probe_goes_on(effort, "lines and ways of caches", 0.19))
-        return false;
-    for (size_t level = 0; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++)
-        if (level == 0 || tlbs->page_bytes > bench->page_bytes[PM_PAGES_SMALL])
-            find_ways(bench, tlbs->pages, probe, level);
-        else
-            probe->caches[level].ways = pm_ways_by_conflicts(bench, probe, level, effort->quick);
+    find_ways(bench, tlbs->pages, effort, probe, 0);
     find_line(bench, tlbs->pages, probe);
+    for (size_t level = 1; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++)
+        if (tlbs->page_bytes > bench->page_bytes[PM_PAGES_SMALL])
+            find_ways(bench, tlbs->pages, effort, probe, level);
+        else
+            probe->caches[level].ways = pm_ways_by_conflicts(bench, probe, level, effort);
     for (size_t level = 0; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++)
         agree_on_size(&probe->caches[level]);
-    return true;
 }

@@ -93,6 +93,18 @@ static void follow(void *context, uint64_t times) {
     pm_follow_chains(chasing->starts, chasing->chains, times, chasing->writes);
 }
 
+/* All of it once, so that what fits is in the caches; but not more than can be seen, or than there
+   is time for. */
+static void warm(struct chasing *chasing, uint64_t steps) {
+    enum { PIECE = 20000, MOST = 2000000 };
+    static const double MOST_SECONDS = 0.2;
+    double end = pm_clock_now() + MOST_SECONDS;
+    if (steps > MOST)
+        steps = MOST;
+    for (uint64_t done = 0; done < steps && pm_clock_now() < end; done += PIECE)
+        follow(chasing, steps - done < PIECE ? steps - done : PIECE);
+}
+
 static struct pm_estimate chase_here(void *context, const struct pm_chase *chase) {
     struct host *host = context;
     struct buffer *buffer = &host->buffers[chase->pages];
@@ -110,10 +122,9 @@ static struct pm_estimate chase_here(void *context, const struct pm_chase *chase
     }
     for (unsigned c = 0; c < chase->chains; c++)
         chasing.starts[c] = buffer->bytes + chase->offsets[c];
-    /* All of it once, so that what fits is in the caches; not more than can be seen. */
-    follow(&chasing, chase->n / chase->chains < 2000000 ? chase->n / chase->chains : 2000000);
+    warm(&chasing, chase->n / chase->chains);
     struct pm_effort effort = {
-        .round_seconds = chase->n > 100000 ? 1e-3 : 100e-6, .rounds = 15, .most_seconds = 0.2};
+        .round_seconds = chase->n > 100000 ? 200e-6 : 50e-6, .rounds = 15, .most_seconds = 0.2};
     if (chase->coarse)
         effort = (struct pm_effort){.round_seconds = 30e-6, .rounds = 5, .most_seconds = 3e-3};
     struct pm_timing timing = pm_cycles(host->clock, follow, &chasing, &effort);
@@ -125,15 +136,34 @@ static struct pm_estimate chase_here(void *context, const struct pm_chase *chase
 struct sweeping {
     struct pm_sweep sweep;
     uint8_t *from, *to;
-    uint64_t random;
+    uint64_t at, random;
 };
 
+/* Of the range, what a slice takes: a round falls between what others do. */
+static uint64_t slice_bytes(const struct pm_sweep *sweep) {
+    return sweep->bytes < PM_SWEEP_SLICE ? sweep->bytes : PM_SWEEP_SLICE;
+}
+
+/* TIMES slices; at random places a slice is so many accesses to the whole range. */
 static void go_over(void *context, uint64_t times) {
     struct sweeping *sweeping = context;
     const struct pm_sweep *sweep = &sweeping->sweep;
-    for (; times > 0; times--)
-        pm_run_sweep(sweep->kind, sweeping->from, sweeping->to, sweep->bytes, sweep->stride_bytes,
-                     &sweeping->random);
+    uint64_t slice = slice_bytes(sweep);
+    for (; times > 0; times--) {
+        if (sweeping->at + slice > sweep->bytes)
+            sweeping->at = 0;
+        if (sweep->stride_bytes)
+            pm_run_sweep(sweep->kind, sweeping->from + sweeping->at, sweeping->to + sweeping->at,
+                         slice, sweep->stride_bytes, &sweeping->random);
+        else
+            pm_run_sweep(sweep->kind, sweeping->from, sweeping->to, sweep->bytes, 0,
+                         &sweeping->random);
+        sweeping->at += slice;
+    }
+}
+
+static void go_over_all(struct sweeping *sweeping) {
+    go_over(sweeping, sweeping->sweep.bytes / slice_bytes(&sweeping->sweep));
 }
 
 /* A copy goes into the second half of its buffer. */
@@ -176,12 +206,11 @@ static void *sweep_beside(void *context) {
     return NULL;
 }
 
-static uint64_t accesses_of(const struct pm_sweep *sweep) {
-    uint64_t bytes = sweep->kind == PM_SWEEP_COPY ? sweep->bytes / 2 : sweep->bytes;
-    if (sweep->stride_bytes == 8)
+static uint64_t accesses_of_slice(const struct sweeping *sweeping) {
+    uint64_t bytes = slice_bytes(&sweeping->sweep), stride = sweeping->sweep.stride_bytes;
+    if (stride == 8)
         return bytes / 512 * 64;
-    return sweep->stride_bytes ? (bytes + sweep->stride_bytes - 1) / sweep->stride_bytes
-                               : bytes / 8;
+    return stride ? (bytes + stride - 1) / stride : bytes / 8;
 }
 
 static struct pm_estimate sweep_here(void *context, const struct pm_sweep *sweep) {
@@ -204,12 +233,11 @@ static struct pm_estimate sweep_here(void *context, const struct pm_sweep *sweep
         }
         while (atomic_load(&ready) < n_others)
             usleep(100);
-        go_over(&sweeping, 1);
-        const struct pm_effort effort = {.round_seconds = sweep->bytes > 1 << 20 ? 1e-3 : 50e-6,
-                                         .rounds = 11,
+        go_over_all(&sweeping);
+        const struct pm_effort effort = {.round_seconds = sweep->bytes > 1 << 20 ? 200e-6 : 50e-6,
                                          .most_seconds = 0.15};
         struct pm_timing timing = pm_cycles(host->clock, go_over, &sweeping, &effort);
-        result = pm_estimate_scaled(timing.cycles, 1.0 / (double)accesses_of(sweep));
+        result = pm_estimate_scaled(timing.cycles, 1.0 / (double)accesses_of_slice(&sweeping));
     }
     atomic_store(&stop, true);
     for (int i = 0; i < n_others; i++)

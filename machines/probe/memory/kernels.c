@@ -9,8 +9,8 @@
 
 /* ---- chains ---------------------------------------------------------------------------------- */
 
-/* K chains at a time: the compiler keeps as many of them in registers as there are; the others take
-   a few cycles more a step, which is little against a miss. */
+/* K chains at a time.  The compiler keeps as many in registers as there are registers; the other
+   chains take a few cycles more a step, which is little against a miss. */
 #define FOLLOW(K)                                                                                  \
     static void follow_##K(void **starts, uint64_t steps) {                                        \
         void **at[K];                                                                              \
@@ -157,14 +157,14 @@ static inline void run_strided(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t
         access_word(kind, buffer + at, other + at);
 }
 
-/* As many accesses as there are words.  Four generators of numbers, so that none waits for
-   another. */
+/* As many accesses as there are words, but not more than those of a slice.  Four generators of
+   numbers, so that none waits for another. */
 static inline void run_random(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t *other,
                               uint64_t bytes, uint64_t *random) {
-    uint64_t words = bytes / 8, state[4];
+    uint64_t words = bytes / 8, n = (bytes < PM_SWEEP_SLICE ? bytes : PM_SWEEP_SLICE) / 8, state[4];
     for (unsigned i = 0; i < 4; i++)
         state[i] = *random + i * 0x9E3779B97F4A7C15;
-    for (uint64_t done = 0; done < words; done += 4)
+    for (uint64_t done = 0; done < n; done += 4)
         _Pragma("GCC unroll 4") for (int i = 0; i < 4; i++) {
             state[i] = state[i] * 6364136223846793005U + 1442695040888963407U;
             uint64_t word = (uint64_t)(((unsigned __int128)state[i] * words) >> 64);

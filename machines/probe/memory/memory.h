@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/shared_level/shared_level.h"
 #include "machines/probe/clock/clock.h"
 #include "machines/probe/effort.h"
 
@@ -116,5 +117,16 @@ void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
 /* Cycles of a first touch of a page; needs no bench. */
 struct pm_estimate pm_measure_page_fault(double cycle_seconds);
 void pm_memory_probe_free(struct pm_memory_probe *probe);
+
+/* What a cache of which neighbours have a part serves (response.c), from N latencies of a chain at
+   random through working sets that ascend: of each the median of visits at several moments, and
+   between what these lie.  Those that are not known are left out.  LEVEL_CYCLES: of its hits;
+   NEXT_CYCLES: of its misses; all without what TLBs add.  False, and no points: nothing is known,
+   or a miss is no slower. */
+bool pm_response_of_latencies(const double *working_set_bytes, const struct pm_estimate *cycles,
+                              size_t n, double level_cycles, double next_cycles,
+                              struct pm_response *response);
+/* The same of the last of three caches and more, by the curve in huge pages that PROBE has. */
+bool pm_probed_response(const struct pm_memory_probe *probe, struct pm_response *response);
 
 #endif

@@ -62,7 +62,7 @@ static struct pm_estimate covered(const struct pm_memory_bench *bench, uint64_t 
     return random > 1.5 * hit ? share : pm_estimate_unknown();
 }
 
-bool pm_find_prefetching(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
+void pm_find_prefetching(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
                          struct pm_memory_probe *probe) {
     static const int64_t strides[] = {64, 128, 256, 512, 1024, 2048, 4096};
     static const unsigned streams[] = {1, 2, 4, 8, 16, 32};
@@ -74,9 +74,8 @@ bool pm_find_prefetching(const struct pm_memory_bench *bench, const struct pm_pr
     for (int direction = 1; direction >= -1; direction -= 2)
         for (size_t i = 0; i < n_strides; i += effort->quick ? 3 : 1)
             for (size_t j = 0; j < n_streams; j += effort->quick ? 3 : 1) {
-                double share = (double)((direction < 0) * n_strides + i) / (double)(2 * n_strides);
-                if (!pm_probe_goes_on(effort, "prefetching", 0.3 + 0.1 * share))
-                    return false;
+                if (!pm_probe_goes_on(effort))
+                    return;
                 struct pm_probed_prefetch *prefetch = PM_PUSH(probe, prefetches);
                 *prefetch = (struct pm_probed_prefetch){
                     .stride_bytes = direction * strides[i],
@@ -84,5 +83,4 @@ bool pm_find_prefetching(const struct pm_memory_bench *bench, const struct pm_pr
                     .covered = covered(bench, bytes, hit, direction * strides[i], streams[j]),
                 };
             }
-    return true;
 }

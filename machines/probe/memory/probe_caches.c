@@ -8,23 +8,19 @@
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
-enum {
-    MOST_POINTS = 200,
-    LEAST_PLATEAU = 4,
-    MOST_PLATEAUS = 6,
-    BLOCK = 64,
-    DRAWS = 5,
-    MEMORY_DRAWS = 3
-};
-static const double MANY_BYTES = 16 << 20;
+enum { MOST_PLATEAUS = 6, BLOCK = 64, MOST_PASSES = 8, MOST_PASSES_QUICK = 4, MEMORY_DRAWS = 3 };
+static const double COARSE_BYTES = 4 << 20;
 static const double FIRST_BYTES = 4096;
 static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
 static const double MOST_LAST_BYTES = 128 << 20;
 /* Of a last cache that neighbours use, too, only a part is seen: memory is far from all of it. */
 static const double LEAST_IN_MEMORY = 128 << 20;
+static const double CACHES_SHARE = 0.25; /* of the time left */
 /* Another cache is slower by so much; less is a blurred edge. */
 static const double LEAST_STEP = 1.4;
 static const double SAME_LATENCY = 0.2, SAME_BY = 0.6;
+/* Of sizes, from the first of a plateau to its last: more than half a step of random pages. */
+static const double LEAST_SPAN = 1.6;
 
 struct latency_of {
     const struct pm_memory_bench *bench;
@@ -40,18 +36,12 @@ static struct pm_estimate without_tlbs(const struct latency_of *of, double bytes
                                 estimate.high - cycles};
 }
 
-static double latency_at(void *context, double size) {
+/* In pages that are drawn anew, as they fall into sets at random where these are indexed by them.
+ */
+static struct pm_estimate latency_at(const void *context, double size) {
     const struct latency_of *of = context;
-    /* Pages fall into sets at random, so one draw is not enough where sets are indexed by them; nor
-       is one timing, where something disturbs it. */
-    double values[DRAWS];
-    int draws = size < MANY_BYTES ? DRAWS : 1;
-    for (int i = 0; i < draws; i++) {
-        struct pm_estimate cycles =
-            pm_chase_pages(of->bench, (uint64_t)(size / BLOCK) * BLOCK, BLOCK, of->tlbs);
-        values[i] = without_tlbs(of, size, cycles).estimate;
-    }
-    return pm_estimate_of(values, (size_t)draws, 0).estimate;
+    return without_tlbs(
+        of, size, pm_chase_pages(of->bench, (uint64_t)(size / BLOCK) * BLOCK, BLOCK, of->tlbs));
 }
 
 /* Sizes are of the form m · 2ᵏ with m = 4, 5 or 6: the nearest one that the interval holds.  Where
@@ -73,7 +63,7 @@ static void round_size(struct pm_estimate *size) {
 
 static struct pm_estimate latency_of_plateau(const struct pm_step_curve *curve,
                                              const struct pm_plateau *plateau) {
-    double values[MOST_POINTS];
+    double values[PM_MOST_POINTS];
     size_t n = 0;
     for (size_t i = plateau->first; i <= plateau->last; i++)
         values[n++] = curve->value[i];
@@ -129,31 +119,21 @@ static size_t merge_supernumerary(struct pm_plateau *plateaus, size_t n, size_t 
 
 bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
                     const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
-    double sizes[MOST_POINTS], values[MOST_POINTS];
-    struct pm_step_curve curve = {.size = sizes, .value = values};
+    struct pm_step_curve curve;
     struct pm_plateau plateaus[MOST_PLATEAUS];
     size_t last[MOST_PLATEAUS];
     struct latency_of of = {bench, tlbs, probe};
-    double factor = exp2(0.25);
     double most = fmin(effort->quick ? MOST_BYTES_QUICK : MOST_BYTES, (double)bench->most_bytes);
-
-    for (double size = FIRST_BYTES; size <= most && curve.n < MOST_POINTS; size *= factor) {
-        if (!pm_probe_goes_on(effort, "sizes of caches",
-                              0.1 + 0.08 * log(size / FIRST_BYTES) / log(most / FIRST_BYTES)))
-            return false;
-        double latency = latency_at(&of, size);
-        if (isnan(latency))
-            break;
-        sizes[curve.n] = size;
-        values[curve.n++] = latency;
-    }
-    size_t n =
-        pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_LATENCY, SAME_BY, plateaus, MOST_PLATEAUS);
+    pm_choose_sizes(&curve, FIRST_BYTES, COARSE_BYTES, most);
+    pm_probe_part(effort, "sizes of caches", CACHES_SHARE, 2 * curve.n);
+    pm_measure_steps(&curve, effort->quick ? MOST_PASSES_QUICK : MOST_PASSES, effort, latency_at,
+                     &of);
+    size_t n = pm_find_plateaus(&curve, LEAST_SPAN, SAME_LATENCY, SAME_BY, plateaus, MOST_PLATEAUS);
     n = merge_supernumerary(plateaus, merge_close(plateaus, n), last);
     for (size_t i = 0; i + 1 < n; i++) {
         struct pm_probed_cache *cache = PM_PUSH(probe, caches);
         *cache = (struct pm_probed_cache){
-            .size_bytes = pm_locate_step(&curve, &plateaus[i], &plateaus[i + 1], latency_at, &of),
+            .size_bytes = pm_locate_step(&curve, &plateaus[i], &plateaus[i + 1]),
             .latency_cycles = latency_of_plateau(&curve, &plateaus[i]),
             .line_bytes = pm_estimate_unknown(),
             .ways = pm_estimate_unknown(),
@@ -161,22 +141,26 @@ bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_cos
         };
         for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++)
             cache->bandwidth[kind] = pm_estimate_unknown();
-        cache->size_bytes.low = fmin(cache->size_bytes.low, sizes[last[i]]);
+        cache->size_bytes.low = fmin(cache->size_bytes.low, curve.size[last[i]]);
         round_size(&cache->size_bytes);
     }
+    if (n > 1) /* until it is sampled */
+        probe->memory_latency_cycles = latency_of_plateau(&curve, &plateaus[n - 1]);
     return probe->n_caches > 0;
 }
 
 void pm_sample_memory_latency(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
-                              const struct pm_memory_probe *probe, struct pm_estimate cycles[2]) {
+                              const struct pm_memory_probe *probe,
+                              const struct pm_probe_effort *effort, struct pm_estimate cycles[2]) {
     struct latency_of of = {bench, tlbs, probe};
     uint64_t bytes = pm_bytes_in_level(bench, probe, probe->n_caches);
     for (int dirty = 0; dirty < 2; dirty++) {
         struct pm_estimate draws[MEMORY_DRAWS];
-        for (int i = 0; i < MEMORY_DRAWS; i++)
-            draws[i] = without_tlbs(&of, (double)bytes,
+        size_t n = 0;
+        for (; n < (effort->quick ? 1 : MEMORY_DRAWS) && pm_probe_goes_on(effort); n++)
+            draws[n] = without_tlbs(&of, (double)bytes,
                                     pm_chase_random(bench, bytes, BLOCK, tlbs->pages, 1, dirty));
-        cycles[dirty] = pm_estimate_of_all(draws, MEMORY_DRAWS);
+        cycles[dirty] = pm_estimate_least_of(draws, n);
     }
 }
 
@@ -191,7 +175,7 @@ struct pm_estimate pm_sample_last_size(const struct pm_memory_bench *bench,
     double high = fmin(MOST_LAST_BYTES, (double)bench->most_bytes);
     while (high / low > NEAR) {
         double middle = sqrt(low * high);
-        if (latency_at(&of, middle) > half)
+        if (latency_at(&of, middle).estimate > half)
             high = middle;
         else
             low = middle;

@@ -30,13 +30,13 @@ static const double MOST_OF_ALL = 0.5;
 
 struct conflict {
     const struct pm_memory_bench *bench;
+    const struct pm_probe_effort *effort;
     double miss_cycles;     /* what a miss of this cache adds */
     uint64_t *offsets;      /* of one line in each page; those in use first */
     size_t n, n_all, least; /* in use; pages; so many begin, that L1 holds none */
 };
 
-/* Cycles of a turn through the first N lines but WITHOUT (N: all of them), the least of two:
-   disturbances only add. */
+/* Cycles of a turn through the first N lines but WITHOUT (N: all of them). */
 static double turn_cycles(const struct conflict *conflict, size_t without) {
     uint64_t order[MOST_PAGES], state = 99;
     size_t n = 0;
@@ -46,17 +46,14 @@ static double turn_cycles(const struct conflict *conflict, size_t without) {
     pm_shuffle(order, n, &state);
     const struct pm_chase chase = {
         .offsets = order, .n = n, .chains = 1, .pages = PM_PAGES_SMALL, .coarse = true};
-    double least = INFINITY;
-    for (int i = 0; i < 2; i++)
-        least = fmin(least, conflict->bench->chase(conflict->bench->context, &chase).estimate);
-    return least * (double)n;
+    return conflict->bench->chase(conflict->bench->context, &chase).estimate * (double)n;
 }
 
 /* Adds lines until a set overflows; what a turn then takes, and took before.  False: none did. */
 static bool add_until_slower(struct conflict *conflict, double *before, double *after) {
     double limit = LEAST_MISSES * conflict->miss_cycles;
     *before = turn_cycles(conflict, conflict->n);
-    while (conflict->n < conflict->n_all) {
+    while (conflict->n < conflict->n_all && pm_probe_goes_on(conflict->effort)) {
         double line_cycles = *before / (double)conflict->n;
         conflict->n++;
         *after = turn_cycles(conflict, conflict->n);
@@ -100,7 +97,7 @@ static unsigned try_once(struct conflict *conflict, uint64_t *state) {
 
 struct pm_estimate pm_ways_by_conflicts(const struct pm_memory_bench *bench,
                                         const struct pm_memory_probe *probe, size_t level,
-                                        bool quick) {
+                                        const struct pm_probe_effort *effort) {
     const struct pm_probed_cache *cache = &probe->caches[level];
     double next = level + 1 < probe->n_caches ? probe->caches[level + 1].latency_cycles.estimate
                                               : probe->memory_latency_cycles.estimate;
@@ -108,13 +105,14 @@ struct pm_estimate pm_ways_by_conflicts(const struct pm_memory_bench *bench,
     uint64_t page = bench->page_bytes[PM_PAGES_SMALL], state = 0xC0FFEE123456789;
     struct conflict conflict = {
         .bench = bench,
+        .effort = effort,
         .miss_cycles = next - cache->latency_cycles.estimate,
         .offsets = pm_alloc(MOST_PAGES, sizeof *conflict.offsets),
         .least = (size_t)fmax(AT_LEAST, isnan(first_ways) ? 0 : FIRST_CACHES_WAYS * first_ways)};
     uint64_t region = (bench->most_bytes < DRAWN_FROM ? bench->most_bytes : DRAWN_FROM) / page;
     unsigned found[TRIES];
     struct pm_estimate ways = pm_estimate_unknown();
-    for (int i = 0; i < TRIES && isnan(ways.estimate); i++) {
+    for (int i = 0; i < TRIES && isnan(ways.estimate) && pm_probe_goes_on(effort); i++) {
         /* Pages of its own for each try. */
         uint64_t apart = region / MOST_PAGES, first = pm_random_below(&state, apart ? apart : 1);
         for (conflict.n_all = 0; conflict.n_all < MOST_PAGES && apart; conflict.n_all++)
@@ -123,7 +121,7 @@ struct pm_estimate pm_ways_by_conflicts(const struct pm_memory_bench *bench,
         int same = 0;
         for (int j = 0; j <= i; j++)
             same += found[j] == found[i];
-        if (found[i] && same >= (quick ? AGREE_QUICK : AGREE))
+        if (found[i] && same >= (effort->quick ? AGREE_QUICK : AGREE))
             ways = pm_estimate_exactly(found[i]);
     }
     free(conflict.offsets);

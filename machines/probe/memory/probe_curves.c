@@ -58,9 +58,7 @@ static struct pm_estimate bandwidth(const struct pm_memory_bench *bench, uint64_
                                    .stride_bytes = (uint64_t)curve->stride_bytes,
                                    .threads = curve->threads,
                                    .pages = curve->pages};
-    struct pm_estimate cycles = bench->sweep(bench->context, &sweep);
-    return (struct pm_estimate){ELEMENT / cycles.high, ELEMENT / cycles.estimate,
-                                ELEMENT / cycles.low};
+    return pm_estimate_inverse(ELEMENT, bench->sweep(bench->context, &sweep));
 }
 
 /* The last cache as it was found, and not less than what all others have to be beside. */
@@ -93,10 +91,9 @@ static void measure_point(const struct pm_memory_bench *bench, const struct curv
         curve->n_points--;
 }
 
-static bool measure_curve(const struct pm_memory_bench *bench, const struct curve_kind *kind,
-                          const struct pm_probe_effort *effort, double share, double stride,
-                          unsigned threads, enum pm_probe_pages pages,
-                          struct pm_memory_probe *probe) {
+static void measure_curve(const struct pm_memory_bench *bench, const struct curve_kind *kind,
+                          const struct pm_probe_effort *effort, double stride, unsigned threads,
+                          enum pm_probe_pages pages, struct pm_memory_probe *probe) {
     double factor = effort->quick ? 4 : sqrt(2), most = most_bytes(bench, probe, threads);
     struct pm_probed_curve curve = {
         .of = kind->of, .stride_bytes = stride, .threads = threads, .pages = pages};
@@ -105,38 +102,34 @@ static bool measure_curve(const struct pm_memory_bench *bench, const struct curv
     curve.hits = pm_alloc(probe->n_caches, sizeof *curve.hits);
     for (size_t level = 0; level < probe->n_caches; level++)
         curve.hits[level].share = pm_alloc(MOST_POINTS, sizeof *curve.hits[level].share);
-    bool goes_on = true;
-    for (double bytes = FIRST_BYTES; bytes <= most && curve.n_points < MOST_POINTS && goes_on;
+    for (double bytes = FIRST_BYTES; bytes <= most && curve.n_points < MOST_POINTS;
          bytes *= factor) {
         uint64_t whole = (uint64_t)bytes / 512 * 512; /* of the widest vectors, eight a turn */
-        goes_on = pm_probe_goes_on(effort, kind->of, share);
-        if (goes_on &&
-            (curve.n_points == 0 || (double)whole > curve.working_set_bytes[curve.n_points - 1]))
+        if (!pm_probe_goes_on(effort))
+            break;
+        if (curve.n_points == 0 || (double)whole > curve.working_set_bytes[curve.n_points - 1])
             measure_point(bench, kind, probe, &curve, whole);
     }
     *PM_PUSH(probe, curves) = curve; /* what there is of it */
-    return goes_on;
 }
 
-bool pm_measure_curves(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
+void pm_measure_curves(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
                        struct pm_memory_probe *probe) {
     const double *strides = effort->quick ? STRIDES_QUICK : STRIDES;
     size_t n_strides = effort->quick ? sizeof STRIDES_QUICK / sizeof *STRIDES_QUICK
                                      : sizeof STRIDES / sizeof *STRIDES;
-    size_t done = 0, all = (size_t)N_KINDS * n_strides * 4;
-    for (int pages = 0; pages < PM_N_PROBE_PAGES; pages++)
+    /* Huge pages first: what a shared level serves is taken from these (response.c). */
+    for (int pages = PM_N_PROBE_PAGES - 1; pages >= 0; pages--)
         for (int many = 0; many < 2; many++)
             for (int kind = 0; kind < N_KINDS; kind++)
-                for (size_t i = 0; i < n_strides; i++, done++) {
+                for (size_t i = 0; i < n_strides; i++) {
                     unsigned threads = many ? bench->threads : 1;
                     bool skips = bench->page_bytes[pages] == 0 || (many && threads == 1) ||
                                  (many && KINDS[kind].is_latency) ||
                                  !has_room(&KINDS[kind], strides[i]) ||
                                  (effort->quick && (many || pages != PM_PAGES_SMALL));
-                    if (!skips && !measure_curve(bench, &KINDS[kind], effort,
-                                                 0.4 + 0.6 * (double)done / (double)all, strides[i],
-                                                 threads, (enum pm_probe_pages)pages, probe))
-                        return false;
+                    if (!skips && pm_probe_goes_on(effort))
+                        measure_curve(bench, &KINDS[kind], effort, strides[i], threads,
+                                      (enum pm_probe_pages)pages, probe);
                 }
-    return true;
 }

@@ -2,15 +2,18 @@
 
    Neighbours, whom nobody sees, use memory and shared caches too, and come and go within minutes;
    who shares the core takes a part of its own caches' bandwidth.  So the latency of memory, the
-   size of the last cache and all bandwidths are sampled again between the parts; their intervals
-   hold all samples. */
+   size of the last cache and all bandwidths are sampled again between the parts, and what was best
+   counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "machines/probe/memory/private.h"
 
-enum { MOST_SAMPLES = 4 };
+enum { MOST_SAMPLES = 4, MEASUREMENTS_OF_SAMPLE = 30 };
+/* Of the time left. */
+static const double SAMPLE_SHARE = 0.12, GEOMETRY_SHARE = 0.2, IN_FLIGHT_SHARE = 0.15,
+                    PREFETCHING_SHARE = 0.2, CURVES_SHARE = 0.7;
 
 /* One figure, as it was at several moments. */
 struct sampled {
@@ -34,27 +37,35 @@ struct sampler {
 /* Adds NOW to what was sampled, and gives what all samples say. */
 static struct pm_estimate with(struct sampled *sampled, size_t n_before, struct pm_estimate now) {
     sampled->at[n_before] = now;
-    return pm_estimate_of_all(sampled->at, n_before + 1);
+    return pm_estimate_least_of(sampled->at, n_before + 1);
 }
 
-/* Samples all once more; SHARE of the memory probes is done.  False: stopped. */
-static bool sample(struct sampler *sampler, const struct pm_tlb_costs *tlbs, double share,
+/* The same of a rate, of which the greatest counts. */
+static struct pm_estimate with_rate(struct sampled *sampled, size_t n_before,
+                                    struct pm_estimate now) {
+    return pm_estimate_inverse(1, with(sampled, n_before, pm_estimate_inverse(1, now)));
+}
+
+/* Samples all once more. */
+static void sample(struct sampler *sampler, const struct pm_tlb_costs *tlbs,
                    struct pm_memory_probe *probe) {
     struct pm_estimate latency[2], one_gbs[PM_N_SWEEP_KINDS], all_gbs[PM_N_SWEEP_KINDS];
     size_t n = sampler->n;
-    if (!pm_probe_goes_on(sampler->effort, "bandwidths, latency of memory", share))
-        return false;
-    if (n == MOST_SAMPLES || (sampler->effort->quick && n > 0))
-        return true;
+    if (n == MOST_SAMPLES || (sampler->effort->quick && n > 1) ||
+        !pm_probe_part(sampler->effort, "bandwidths, latency of memory", SAMPLE_SHARE,
+                       MEASUREMENTS_OF_SAMPLE))
+        return;
     if (!sampler->caches)
         sampler->caches = pm_alloc(probe->n_caches, sizeof *sampler->caches);
-    pm_sample_memory_latency(sampler->bench, tlbs, probe, latency);
-    pm_sample_memory_bandwidth(sampler->bench, probe, sampler->cycle_seconds, one_gbs, all_gbs);
-    probe->memory_latency_cycles = with(&sampler->latency, n, latency[0]);
+    pm_sample_memory_latency(sampler->bench, tlbs, probe, sampler->effort, latency);
+    pm_sample_memory_bandwidth(sampler->bench, probe, sampler->effort, sampler->cycle_seconds,
+                               one_gbs, all_gbs);
+    if (!isnan(latency[0].estimate)) /* else it stays that of the curve */
+        probe->memory_latency_cycles = with(&sampler->latency, n, latency[0]);
     probe->memory_latency_dirty_cycles = with(&sampler->latency_dirty, n, latency[1]);
     for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++) {
-        probe->memory_gbs[kind] = with(&sampler->memory_gbs[kind], n, one_gbs[kind]);
-        probe->memory_all_gbs[kind] = with(&sampler->memory_all_gbs[kind], n, all_gbs[kind]);
+        probe->memory_gbs[kind] = with_rate(&sampler->memory_gbs[kind], n, one_gbs[kind]);
+        probe->memory_all_gbs[kind] = with_rate(&sampler->memory_all_gbs[kind], n, all_gbs[kind]);
     }
     /* Its estimate stays the one of the whole curve. */
     struct pm_estimate *size = &probe->caches[probe->n_caches - 1].size_bytes, sizes;
@@ -65,13 +76,12 @@ static bool sample(struct sampler *sampler, const struct pm_tlb_costs *tlbs, dou
     }
     for (size_t level = 0; level < probe->n_caches; level++) {
         struct pm_estimate now[PM_N_SWEEP_KINDS];
-        pm_sample_cache_bandwidth(sampler->bench, probe, level, now);
+        pm_sample_cache_bandwidth(sampler->bench, probe, sampler->effort, level, now);
         for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++)
             probe->caches[level].bandwidth[kind] =
-                with(&sampler->caches[level].bandwidth[kind], n, now[kind]);
+                with_rate(&sampler->caches[level].bandwidth[kind], n, now[kind]);
     }
     sampler->n++;
-    return true;
 }
 
 void pm_memory_probe_begin(struct pm_memory_probe *probe) {
@@ -90,12 +100,21 @@ void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
     struct pm_tlb_costs tlbs;
     pm_memory_probe_begin(probe);
     struct sampler sampler = {.bench = bench, .effort = effort, .cycle_seconds = cycle_seconds};
-    if (pm_find_tlbs(bench, effort, &tlbs, probe) && pm_find_caches(bench, &tlbs, effort, probe) &&
-        sample(&sampler, &tlbs, 0.18, probe) && pm_find_geometry(bench, &tlbs, effort, probe) &&
-        pm_find_misses_in_flight(bench, effort, probe) && sample(&sampler, &tlbs, 0.29, probe) &&
-        pm_find_prefetching(bench, effort, probe) && sample(&sampler, &tlbs, 0.4, probe) &&
-        pm_measure_curves(bench, effort, probe))
-        sample(&sampler, &tlbs, 1, probe);
+    pm_find_tlbs(bench, effort, &tlbs, probe);
+    if (!pm_probe_ends(effort) && pm_find_caches(bench, &tlbs, effort, probe)) {
+        if (pm_probe_part(effort, "lines and ways of caches", GEOMETRY_SHARE, 300))
+            pm_find_geometry(bench, &tlbs, effort, probe);
+        sample(&sampler, &tlbs, probe);
+        if (pm_probe_part(effort, "misses in flight", IN_FLIGHT_SHARE, 60))
+            pm_find_misses_in_flight(bench, effort, probe);
+        sample(&sampler, &tlbs, probe);
+        if (pm_probe_part(effort, "prefetching", PREFETCHING_SHARE, effort->quick ? 24 : 168))
+            pm_find_prefetching(bench, effort, probe);
+        sample(&sampler, &tlbs, probe);
+        if (pm_probe_part(effort, "curves", CURVES_SHARE, effort->quick ? 80 : 1500))
+            pm_measure_curves(bench, effort, probe);
+        sample(&sampler, &tlbs, probe);
+    }
     free(sampler.caches);
 }
 

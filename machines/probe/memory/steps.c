@@ -1,4 +1,4 @@
-/* Plateaus of a curve and the steps between them. */
+/* Curves, their plateaus and the steps between them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,69 @@ static const double STEP_BEGUN = 0.1, STEP_HALF = 0.5; /* shares of a step */
 static const double SHARP = 1.15;                      /* of a cache of 8 ways: 9 / 8 */
 /* Of the size, for pages at random in 4 to 16 ways: a page is in a set with more than those. */
 static const double HALF_LOST_AT = 0.97;
-static const double CLOSE_ENOUGH = 0.01; /* of a size, for bisection */
+static const double REPEATS = 0.02; /* of a point's latency, between two visits */
+enum { LEAST_VISITS = 2, MOST_VISITS = 8 };
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+void pm_choose_sizes(struct pm_step_curve *curve, double first, double coarse, double most) {
+    curve->n = 0;
+    for (size_t i = 0; curve->n < PM_MOST_POINTS; i++) {
+        double size = first * exp2((double)(i / PM_OCTAVE_POINTS)) *
+                      (1 + (double)(i % PM_OCTAVE_POINTS) / PM_OCTAVE_POINTS);
+        if (size > most)
+            break;
+        if (size <= coarse || i % 2 == 0)
+            curve->size[curve->n++] = size;
+    }
+}
+
+struct point {
+    size_t n;
+    struct pm_estimate visits[MOST_VISITS];
+};
+
+/* Do two visits agree on the least? */
+static bool repeats(const struct point *point) {
+    double least = pm_estimate_least_of(point->visits, point->n).estimate;
+    size_t n = 0;
+    for (size_t i = 0; i < point->n; i++)
+        n += point->visits[i].estimate <= least * (1 + REPEATS);
+    return n >= LEAST_VISITS;
+}
+
+/* The value at a point is at most what it is at a larger one. */
+static void ascend(double *values, size_t n) {
+    for (size_t i = n; i-- > 1;)
+        values[i - 1] = fmin(values[i - 1], values[i]);
+}
+
+void pm_measure_steps(struct pm_step_curve *curve, size_t passes,
+                      const struct pm_probe_effort *effort,
+                      struct pm_estimate (*visit)(const void *context, double size),
+                      const void *context) {
+    struct point *points = pm_alloc(PM_MOST_POINTS, sizeof *points);
+    size_t n = 0;
+    for (size_t pass = 0; pass < passes && pass < MOST_VISITS; pass++)
+        for (size_t i = 0; i < curve->n && pm_probe_goes_on(effort); i++)
+            if (!repeats(&points[i]))
+                points[i].visits[points[i].n++] = visit(context, curve->size[i]);
+    for (; n < curve->n; n++) {
+        struct pm_estimate least = pm_estimate_least_of(points[n].visits, points[n].n);
+        if (isnan(least.estimate))
+            break;
+        curve->value[n] = least.estimate;
+        curve->low[n] = least.low;
+        curve->high[n] = least.high;
+    }
+    curve->n = n;
+    ascend(curve->value, n);
+    ascend(curve->low, n);
+    ascend(curve->high, n);
+    free(points);
+}
+
+/* ---- plateaus and steps ---------------------------------------------------------------------- */
 
 static double median_of(const double *values, size_t n) {
     double *sorted = pm_alloc(n, sizeof *sorted);
@@ -36,12 +98,12 @@ static size_t end_of_run(const struct pm_step_curve *curve, size_t first, double
     return last;
 }
 
-size_t pm_find_plateaus(const struct pm_step_curve *curve, size_t least, double same,
-                        double same_by, struct pm_plateau *plateaus, size_t most) {
+size_t pm_find_plateaus(const struct pm_step_curve *curve, double span, double same, double same_by,
+                        struct pm_plateau *plateaus, size_t most) {
     size_t n = 0;
     for (size_t i = 0; i < curve->n && n < most;) {
         size_t last = end_of_run(curve, i, same, same_by);
-        if (last - i + 1 < least) {
+        if (last < i + 2 || curve->size[last] < span * curve->size[i]) {
             i++;
             continue;
         }
@@ -56,42 +118,30 @@ size_t pm_find_plateaus(const struct pm_step_curve *curve, size_t least, double 
     return n;
 }
 
-/* The size at which MEASURE passes LIMIT, between LOW, where it does not, and HIGH, where it does.
- */
-static void bisect(double *low, double *high, double limit,
-                   double (*measure)(void *context, double size), void *context) {
-    while (*high / *low > 1 + CLOSE_ENOUGH) {
-        double middle = sqrt(*low * *high);
-        double value = measure(context, middle);
-        if (isnan(value))
-            return;
-        if (value <= limit)
-            *low = middle;
-        else
-            *high = middle;
-    }
+/* The size at which VALUES, of the points from FIRST to LAST, pass LIMIT. */
+static double crossing(const struct pm_step_curve *curve, const double *values, size_t first,
+                       size_t last, double limit) {
+    size_t above = first + 1;
+    while (above < last && values[above] <= limit)
+        above++;
+    double rise = values[above] - values[above - 1];
+    double share = rise > 0 ? (limit - values[above - 1]) / rise : 0;
+    return curve->size[above - 1] +
+           fmin(fmax(share, 0), 1) * (curve->size[above] - curve->size[above - 1]);
 }
 
 struct pm_estimate pm_locate_step(const struct pm_step_curve *curve, const struct pm_plateau *a,
-                                  const struct pm_plateau *b,
-                                  double (*measure)(void *context, double size), void *context) {
+                                  const struct pm_plateau *b) {
     double begun = a->value + STEP_BEGUN * (b->value - a->value);
     double half = a->value + STEP_HALF * (b->value - a->value);
-    size_t above_begun = a->last + 1, above_half;
-    while (above_begun < b->first && curve->value[above_begun] <= begun)
-        above_begun++;
-    above_half = above_begun;
-    while (above_half < b->first && curve->value[above_half] <= half)
-        above_half++;
-    double low = curve->size[above_begun - 1], high = curve->size[above_begun];
-    bisect(&low, &high, begun, measure, context);
-    double half_low = fmax(low, curve->size[above_half - 1]);
-    double half_high = fmax(curve->size[above_half], high);
-    bisect(&half_low, &half_high, half, measure, context);
+    double begins = crossing(curve, curve->value, a->last, b->first, begun);
+    double is_half = crossing(curve, curve->value, a->last, b->first, half);
     /* A step that is sharp is one of replacement in order of use: it begins where the cache is
        full. One that is spread is of pages that fall into sets at random, or of neighbours: then a
        half is lost about where it is full. */
-    double estimate = half_high < low * SHARP ? low : half_high / HALF_LOST_AT;
-    return (struct pm_estimate){fmin(low, curve->size[a->last]), estimate,
-                                fmax(high, half_high) / HALF_LOST_AT * (1 + CLOSE_ENOUGH)};
+    double estimate = is_half < begins * SHARP ? begins : is_half / HALF_LOST_AT;
+    double most = crossing(curve, curve->low, a->last, b->first, half) / HALF_LOST_AT;
+    return (struct pm_estimate){
+        fmin(crossing(curve, curve->high, a->last, b->first, begun), curve->size[a->last]),
+        estimate, fmax(most, curve->size[a->last + 1])};
 }

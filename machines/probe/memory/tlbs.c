@@ -3,18 +3,19 @@
    TLBs', and rises in steps where one is full. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
 enum {
-    MOST_POINTS = 80,
     MOST_TLBS = 2 /* a third step is of page tables that leave the caches */,
-    LEAST_PLATEAU = 3,
     FIRST_PAGES = 8,
-    DRAWS = 3, /* of an order: one may be disturbed from begin to end */
-    LINE = 64
+    PASSES = 3,
+    LINE = 64,
 };
+static const double TLBS_SHARE = 0.1; /* of the time left */
+static const double COARSE_PAGES = 128, LEAST_SPAN = 1.4;
 static const double MOST_PAGES = 16384, MOST_PAGES_QUICK = 8192;
 static const double MOST_HUGE_PAGES = 512, MOST_HUGE_PAGES_QUICK = 96; /* a gibibyte */
 static const double SAME_COST = 0.25,
@@ -41,43 +42,43 @@ static struct pm_estimate touch_pages(const struct pm_memory_bench *bench, uint6
     return cycles;
 }
 
-static double cost_at(void *context, double n) {
+static struct pm_estimate apart(const void *context, double n) {
     const struct cost_of *of = context;
-    uint64_t page = of->bench->page_bytes[of->pages];
-    double costs[DRAWS];
-    for (int i = 0; i < DRAWS; i++)
-        costs[i] = touch_pages(of->bench, (uint64_t)n, page, of->pages).estimate -
-                   pm_chase_random(of->bench, (uint64_t)n * LINE, LINE, pm_largest_pages(of->bench),
-                                   1, false)
-                       .estimate;
-    return pm_estimate_of(costs, DRAWS, 0).estimate;
+    return touch_pages(of->bench, (uint64_t)n, of->bench->page_bytes[of->pages], of->pages);
+}
+
+static struct pm_estimate together(const void *context, double n) {
+    const struct cost_of *of = context;
+    return pm_chase_random(of->bench, (uint64_t)n * LINE, LINE, pm_largest_pages(of->bench), 1,
+                           false);
 }
 
 /* MOST: pages.  COSTS gets the curve. */
-static bool find_in(const struct cost_of *of, double most, double from, double to,
+static void find_in(const struct cost_of *of, const char *what, double most,
                     const struct pm_probe_effort *effort, struct pm_tlb_costs *costs,
                     struct pm_memory_probe *probe) {
-    double *sizes = costs->n_pages, *values = costs->cycles;
-    struct pm_step_curve curve = {.size = sizes, .value = values};
+    struct pm_step_curve curve, in_lines;
     struct pm_plateau plateaus[MOST_TLBS + 1];
-    double factor = exp2(1.0 / 3);
-    for (double n = FIRST_PAGES; n <= most && curve.n < MOST_POINTS; n *= factor) {
-        if (!pm_probe_goes_on(effort, "entries of TLBs",
-                              from + (to - from) * log(n / FIRST_PAGES) / log(most / FIRST_PAGES)))
-            return false;
-        sizes[curve.n] = floor(n);
-        values[curve.n] = cost_at((void *)of, n);
-        if (isnan(values[curve.n]))
-            break;
-        curve.n++;
+    pm_choose_sizes(&curve, FIRST_PAGES, COARSE_PAGES, most);
+    in_lines = curve;
+    pm_probe_part(effort, what, TLBS_SHARE, 2 * PASSES * curve.n);
+    pm_measure_steps(&in_lines, PASSES, effort, together, of);
+    pm_measure_steps(&curve, PASSES, effort, apart, of);
+    for (size_t i = 0; i < curve.n && i < in_lines.n; i++) {
+        curve.value[i] -= in_lines.value[i];
+        curve.low[i] -= in_lines.high[i];
+        curve.high[i] -= in_lines.low[i];
     }
+    curve.n = curve.n < in_lines.n ? curve.n : in_lines.n;
     costs->n = curve.n;
-    size_t n = pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_COST, SAME_BY, plateaus, MOST_TLBS + 1);
+    memcpy(costs->n_pages, curve.size, curve.n * sizeof *curve.size);
+    memcpy(costs->cycles, curve.value, curve.n * sizeof *curve.value);
+    size_t n = pm_find_plateaus(&curve, LEAST_SPAN, SAME_COST, SAME_BY, plateaus, MOST_TLBS + 1);
     for (size_t i = 0; i + 1 < n; i++) {
         double cost = plateaus[i + 1].value - plateaus[i].value;
         struct pm_probed_tlb *tlb = PM_PUSH(probe, tlbs);
         tlb->page_bytes = of->bench->page_bytes[of->pages];
-        tlb->entries = pm_locate_step(&curve, &plateaus[i], &plateaus[i + 1], cost_at, (void *)of);
+        tlb->entries = pm_locate_step(&curve, &plateaus[i], &plateaus[i + 1]);
         tlb->miss_cycles = (struct pm_estimate){cost - SAME_BY, cost, cost + SAME_BY};
     }
     if (n >= 2) {
@@ -85,7 +86,6 @@ static bool find_in(const struct cost_of *of, double most, double from, double t
         probe->page_walk_cycles[of->pages] =
             (struct pm_estimate){all - SAME_BY, all, all * (1 + SAME_COST)};
     }
-    return true;
 }
 
 double pm_tlb_cycles(const struct pm_memory_probe *probe, const struct pm_tlb_costs *costs,
@@ -122,20 +122,19 @@ static bool huge_pages_help(const struct pm_memory_bench *bench, double many) {
     return in_huge - dense < (in_small - dense) / 2;
 }
 
-bool pm_find_tlbs(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
+void pm_find_tlbs(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
                   struct pm_tlb_costs *costs, struct pm_memory_probe *probe) {
     struct cost_of small = {bench, PM_PAGES_SMALL}, large = {bench, PM_PAGES_HUGE};
     double most = fmin(effort->quick ? MOST_PAGES_QUICK : MOST_PAGES,
                        (double)bench->most_bytes / (double)bench->page_bytes[PM_PAGES_SMALL]);
     *costs = (struct pm_tlb_costs){.pages = PM_PAGES_SMALL,
                                    .page_bytes = bench->page_bytes[PM_PAGES_SMALL]};
-    if (!find_in(&small, most, 0, effort->quick ? 0.1 : 0.05, effort, costs, probe))
-        return false;
+    find_in(&small, "entries of TLBs", most, effort, costs, probe);
     if (!bench->page_bytes[PM_PAGES_HUGE] || !huge_pages_help(bench, most / 2))
-        return true;
+        return;
     *costs = (struct pm_tlb_costs){.pages = PM_PAGES_HUGE,
                                    .page_bytes = bench->page_bytes[PM_PAGES_HUGE]};
     most = fmin(effort->quick ? MOST_HUGE_PAGES_QUICK : MOST_HUGE_PAGES,
                 (double)bench->most_bytes / (double)bench->page_bytes[PM_PAGES_HUGE]);
-    return find_in(&large, most, 0.05, 0.1, effort, costs, probe);
+    find_in(&large, "entries of TLBs of huge pages", most, effort, costs, probe);
 }

@@ -19,7 +19,7 @@
 enum { MOST_SIZES = 64, SERIES = 3, BATCHES = 15, MOST_BYTES = 1 << 24, MOST_REPEATS = 4 };
 /* A batch takes about so long, so that the clock is good enough, and the series are short. */
 static const double BATCH_SECONDS = 1e-3;
-/* The receiver comes so much later; a send that ends in a tenth of that did not wait for it. */
+/* Seconds by which the receiver is late; a send that ends in a tenth of that did not wait. */
 static const double LATE_SECONDS = 20e-3;
 
 /* A message takes no longer than a larger one, but for how the library sends them. */
@@ -27,7 +27,7 @@ static const double FAR_LONGER = 3;
 
 static int rank;
 static int processes;
-static char *to_send, *to_receive[2]; /* from the one before and the one behind */
+static char *to_send, *to_receive[2]; /* from the process before and the process behind */
 
 static void ping(int bytes) {
     if (rank == 0) {

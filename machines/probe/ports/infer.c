@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "machines/probe/clock/clock.h"
 #include "machines/probe/ports/private.h"
 
 enum {
@@ -18,7 +19,7 @@ enum {
     FINALISTS = 150, /* candidates that are then tried on all */
 };
 /* A second use must explain so much more of |ln (predicted / measured)|: it always explains a
- * little. */
+   little. */
 static const double LEAST_GAIN = 0.004;
 /* Of |ln (predicted / measured)|: what is more than this off says no more than this. */
 static const double MOST_ERROR = 0.7;
@@ -186,8 +187,9 @@ static unsigned count_ports(const struct pm_port_kind *kind) {
     return n;
 }
 
-/* Of those that are as good as the best, the one with the fewest ports; and of these the one that
-   shares the fewest with others: what nothing measured says is shared is not. */
+/* Of the candidates that are as good as the best, the one with the fewest ports, and among equals
+   the one that shares the fewest ports with others: ports are shared only where a measurement says
+   so. */
 static const struct pm_port_kind *choose(const struct candidates *candidates,
                                          const struct ranked *ranked, size_t n, uint32_t used,
                                          double *error) {
@@ -348,8 +350,8 @@ static void number_ports(struct pm_port_model *model) {
 }
 
 void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
-                    const struct pm_port_experiment *experiments, size_t n_experiments,
-                    bool quick) {
+                    const struct pm_port_experiment *experiments, size_t n_experiments, bool quick,
+                    double until) {
     struct search search = {.model = model,
                             .sample = quick ? SAMPLE_QUICK : SAMPLE,
                             .own_cycles = own_cycles,
@@ -375,12 +377,12 @@ void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
     for (int sweep = 0;
          sweep < (quick ? MOST_SWEEPS_QUICK : MOST_SWEEPS) && gain > LEAST_SWEEP_GAIN; sweep++) {
         gain = 0;
-        for (size_t i = 0; i < model->n_kinds; i++) {
+        for (size_t i = 0; i < model->n_kinds && pm_clock_now() < until; i++) {
             uint32_t kind = (uint32_t)order[i].index;
             if (own_cycles[kind] > model->kinds[kind].slots / model->width * WIDTH_TOLERANCE)
                 gain += place(&search, kind, sweep > 0);
         }
-        if (sweep == 0)
+        if (sweep == 0 && pm_clock_now() < until)
             gain = 1;
     }
     number_ports(model);

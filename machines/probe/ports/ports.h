@@ -65,9 +65,10 @@ double pm_port_issue_cycles(const struct pm_port_model *model,
 /* Fills n_ports and the uses of MODEL's kinds; width, n_kinds and slots are given.  OWN_CYCLES:
    of each kind alone, its reciprocal throughput.  EXPERIMENTS: pairs of all kinds, and multisets of
    more.  A kind that the width holds back (slots / width is all that it takes) uses nothing. QUICK:
-   a shorter search. */
+   a shorter search.  UNTIL: when it ends with what it has, by pm_clock_now; INFINITY: never. */
 void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
-                    const struct pm_port_experiment *experiments, size_t n_experiments, bool quick);
+                    const struct pm_port_experiment *experiments, size_t n_experiments, bool quick,
+                    double until);
 void pm_port_model_free(struct pm_port_model *model);
 
 /* ---- resources ------------------------------------------------------------------------------- */
@@ -91,11 +92,12 @@ struct pm_resource_model {
 enum { PM_MOST_LOADS = 8 /* of a kind; the smallest others are dropped */ };
 
 /* Starts from the unions of MODEL's sets and changes the loads until they fit the experiments best
-   (mean of |ln (predicted / measured)|, by gradient). */
+   (mean of |ln (predicted / measured)|, by gradient), in fewer steps if there is only time for them
+   until UNTIL. */
 struct pm_resource_model pm_refine_resources(const struct pm_port_model *model,
                                              const double *own_cycles,
                                              const struct pm_port_experiment *experiments,
-                                             size_t n_experiments);
+                                             size_t n_experiments, double until);
 double pm_resource_cycles(const struct pm_resource_model *model,
                           const struct pm_port_experiment *experiment);
 void pm_resource_model_free(struct pm_resource_model *model);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "machines/probe/clock/clock.h"
 #include "machines/probe/ports/private.h"
 
 enum {
@@ -13,7 +14,8 @@ enum {
     STEPS_WHEN_SPARSE = 600,
     OWN_WEIGHT = 4, /* of a kind alone, against an experiment: its throughput is what users read */
 };
-static const double STEP = 0.02; /* of a load, at first */
+static const double MOST_OF_TIME = 0.7; /* for the steps before small loads are dropped */
+static const double STEP = 0.02;        /* of a load, at first */
 static const double WHERE_ERRORS_COUNT_EQUAL = 0.03;
 /* Of the gradient: what explains nothing goes to zero.  Kept where unseen multisets are predicted
    as well as without. */
@@ -144,7 +146,7 @@ static void add_gradient(const struct pm_resource_model *model,
 
 static void descend(struct pm_resource_model *model, const double *own_cycles,
                     const struct pm_port_experiment *experiments, size_t n, int steps,
-                    bool only_what_is) {
+                    bool only_what_is, double until) {
     size_t n_loads = model->n_kinds * model->n_resources;
     struct descent descent = {
         pm_alloc(n_loads + 1, sizeof(double)), pm_alloc(n_loads + 1, sizeof(double)),
@@ -152,8 +154,10 @@ static void descend(struct pm_resource_model *model, const double *own_cycles,
     for (size_t i = 0; i < n; i++)
         for (unsigned j = 0; j < experiments[i].n_terms; j++)
             descent.weight[experiments[i].terms[j].kind] += experiments[i].terms[j].count;
-    for (int step = 0; step < steps; step++) {
-        double rate = STEP * (0.5 + 0.5 * cos(M_PI * step / steps));
+    double begin = pm_clock_now(), done = 0;
+    for (int step = 0; step < steps && done < 1; step++) {
+        done = fmax((double)step / steps, (pm_clock_now() - begin) / fmax(0, until - begin));
+        double rate = STEP * (0.5 + 0.5 * cos(M_PI * fmin(done, 1)));
         memset(descent.gradient, 0, n_loads * sizeof *descent.gradient);
         for (size_t i = 0; i < n; i++)
             add_gradient(model, &experiments[i], 1, &descent);
@@ -200,7 +204,8 @@ static void drop_small_loads(struct pm_resource_model *model, const double *own_
 struct pm_resource_model pm_refine_resources(const struct pm_port_model *model,
                                              const double *own_cycles,
                                              const struct pm_port_experiment *experiments,
-                                             size_t n_experiments) {
+                                             size_t n_experiments, double until) {
+    double begin = pm_clock_now();
     uint32_t unions[MOST_UNIONS];
     struct pm_resource_model refined = {.n_kinds = model->n_kinds, .width = model->width};
     refined.n_resources = all_unions(model, unions);
@@ -214,9 +219,10 @@ struct pm_resource_model pm_refine_resources(const struct pm_port_model *model,
             refined.loads[i * refined.n_resources + r] = load_of(&model->kinds[i], unions[r]);
     }
     keep_what_limits(&refined, experiments, n_experiments);
-    descend(&refined, own_cycles, experiments, n_experiments, STEPS, false);
+    descend(&refined, own_cycles, experiments, n_experiments, STEPS, false,
+            isinf(until) ? until : begin + MOST_OF_TIME * (until - begin));
     drop_small_loads(&refined, own_cycles);
-    descend(&refined, own_cycles, experiments, n_experiments, STEPS_WHEN_SPARSE, true);
+    descend(&refined, own_cycles, experiments, n_experiments, STEPS_WHEN_SPARSE, true, until);
     return refined;
 }
 

@@ -152,7 +152,7 @@ static inline void count_together(struct pm_carried *carried,
 
 /* ---- executions ------------------------------------------------------------------------------ */
 
-/* Far touches, of which the i-th pushes what is at EVICTED[i] out of the stack top. */
+/* Far touches; the i-th one pushes the block at EVICTED[i] out of the stack top. */
 static inline void touch_carried_far(struct pm_carried *carried, struct first_touches *touches,
                                      const uint64_t *blocks, const uint8_t *evicted) {
     struct pm_reuse *reuse = carried->reuse;

@@ -244,7 +244,7 @@ static inline void touch_in_turn(struct pm_reuse *reuse, struct pm_touch_sequenc
     sequence->n_single++;
 }
 
-/* Which places far touches push out, one after the other, while none is of these blocks. */
+/* Which places consecutive far touches push out, as long as none touches a block that is there. */
 static const uint8_t from_the_end[PM_STACK_TOP] = {15, 14, 13, 12, 11, 10, 9, 8,
                                                    7,  6,  5,  4,  3,  2,  1, 0};
 
