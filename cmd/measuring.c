@@ -3,11 +3,14 @@
 #include "cmd/measuring.h"
 
 #include <errno.h>
+#include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/probe_abi.h"
+#include "machines/probe/clock/clock.h"
 
 const double pm_usual_time_cost_percent = 0.75;
 
@@ -170,6 +173,50 @@ static bool add_usual_intervals(struct pm_event_choice *choice, struct pm_error 
     return ok;
 }
 
+/* ---- where timed runs are ---------------------------------------------------------------------
+ */
+
+static int read_quiet_core(const struct pm_option_use *use) {
+    int *timed_on = use->to;
+    char *end;
+    long cpu = strtol(use->value, &end, 10);
+    if (strcmp(use->value, "auto") == 0) {
+        *timed_on = PM_CPU_AUTO;
+        return 0;
+    }
+    if (end == use->value || *end || cpu < 0 || cpu >= CPU_SETSIZE)
+        return pm_usage_error(
+            use->command, "--quiet-core takes auto or the number of a CPU, not \"%s\"", use->value);
+    *timed_on = PM_CPU_FIRST + (int)cpu;
+    return 0;
+}
+
+/* What timed runs find, for a moment before and after each. */
+static double share_now(void *context) {
+    (void)context;
+    return pm_core_share(5e-3);
+}
+
+/* Binds this process, and with it what it starts, to the CPU of --quiet-core. */
+static bool bind_to_core(const struct pm_measuring *m, struct pm_error *err) {
+    cpu_set_t one;
+    double share = NAN;
+    if (m->timed_on == PM_CPU_ANY)
+        return true;
+    int cpu =
+        m->timed_on == PM_CPU_AUTO ? pm_quietest_cpu(0.2, &share) : m->timed_on - PM_CPU_FIRST;
+    CPU_ZERO(&one);
+    if (cpu >= 0)
+        CPU_SET(cpu, &one);
+    if (cpu < 0 || sched_setaffinity(0, sizeof one, &one) != 0)
+        return pm_fail(err, "--quiet-core: runs cannot be bound to %s here",
+                       cpu < 0 ? "the quietest CPU" : "that CPU");
+    if (!m->quiet && !isnan(share))
+        fprintf(stderr, "pmodel %s: timed on CPU %d, which gives %.2f of a core\n", m->command, cpu,
+                share);
+    return true;
+}
+
 /* ---- the command line ------------------------------------------------------------------------ */
 
 #define AT(field) offsetof(struct pm_measuring, field)
@@ -194,6 +241,8 @@ const struct pm_option pm_measuring_options[] = {
     PM_TEXT("scratch", 0, "DIR", AT(request.scratch), "where runs have their folders"),
     PM_READ("timeout", 0, "SECONDS", pm_read_count, AT(request.timeout_seconds),
             "ends a run that takes longer"),
+    PM_READ("quiet-core", 0, "auto|CPU", read_quiet_core, AT(timed_on),
+            "all runs on one CPU; auto: the one that gives most of a core"),
     PM_HEADING("what of it is measured"),
     PM_OPTIONS_INSTRUMENTING(AT(request.copies)),
     PM_READ("lib", 0, "NAME", read_library, AT(request.copies), "this shared library, too",
@@ -336,7 +385,9 @@ struct pm_measure_session *pm_measuring_begin(struct pm_measuring *m,
         .fail = fail,
         .step = m->quiet ? NULL : step,
     };
-    if (!pm_find_instrumenting(&m->request.copies, err) ||
+    if (m->request.time_runs)
+        m->request.gauge.share = share_now;
+    if (!bind_to_core(m, err) || !pm_find_instrumenting(&m->request.copies, err) ||
         (!m->request.build && !m->request.handler &&
          !add_usual_intervals(&m->request.copies.events, err)))
         return NULL;

@@ -8,12 +8,15 @@
 #include "cmd/progress.h"
 #include "measure/measure.h"
 
+enum { PM_CPU_ANY, PM_CPU_AUTO, PM_CPU_FIRST }; /* PM_CPU_FIRST + n: CPU n */
+
 struct pm_measuring {
     const char *command; /* name of the subcommand, for messages */
     struct pm_measure_request request;
     struct pm_size_design design;
     struct pm_machine_list on; /* whose block sizes are measured */
     bool has_blocks;           /* --block was given */
+    int timed_on;              /* --quiet-core: a CPU, PM_CPU_AUTO or PM_CPU_ANY */
     bool quiet;
     struct pm_steps steps; /* shown on a terminal */
 };

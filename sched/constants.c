@@ -13,11 +13,6 @@ static const struct pm_tunable table[] = {PM_SCHED_CONSTANTS(ROW)};
 #undef ROW
 enum { N_CONSTANTS = sizeof table / sizeof *table };
 
-const struct pm_tunable *pm_sched_constants_table(size_t *n) {
-    *n = N_CONSTANTS;
-    return table;
-}
-
 bool pm_sched_constants_set(const char *scale, struct pm_error *err) {
     return pm_tunables_scale(table, N_CONSTANTS, scale, "PM_SCHED_SCALE", "sched/constants.h", err);
 }

@@ -82,7 +82,4 @@ bool pm_sched_constants_read(struct pm_error *err);
 /* The same from a text as that variable has, NULL: none, at any time but during a prediction. */
 bool pm_sched_constants_set(const char *scale, struct pm_error *err);
 
-/* All of them, a table for who tries them; *N: how many. */
-const struct pm_tunable *pm_sched_constants_table(size_t *n);
-
 #endif

@@ -60,6 +60,26 @@ void pm_put_routine(const struct pm_dump *dump, uint32_t routine);
 /* "i12": instruction INSN, counted in its routine. */
 void pm_put_insn(const struct pm_dump *dump, uint32_t routine, uint32_t insn);
 
+/* ---- register dependences between the operations of a loop's body (register_deps.c; Marin &
+   Mellor-Crummey 2004, section 2.1) ------------------------------------------------------------ */
+
+struct pm_register_dependence {
+    uint32_t from, to; /* operations: `to` uses what `from` defines */
+    uint8_t number;    /* of the register */
+    uint8_t distance;  /* 0: in one iteration; 1: the value is there when an iteration begins, from
+                          the one before or, if that did not come by `from`, an earlier one */
+};
+
+struct pm_register_dependences {
+    PM_ARRAY(struct pm_register_dependence, items); /* of one `to` in a row, in order of steps */
+    bool is_cut;                                    /* there are more, too many to be of use */
+};
+
+/* Of LOOP: along all paths through the basic blocks directly in it.  Freed by the caller (items).
+ */
+void pm_register_dependences_of_loop(const struct pm_structure *structure, uint32_t loop,
+                                     struct pm_register_dependences *found);
+
 /* ---- loops (cfg/find_loops.c) ---------------------------------------------------------------- */
 
 /* Fills first_loop, loops, loop_number.  Needs the scope tree. */

@@ -111,8 +111,6 @@ uint32_t pm_request_list(struct pm_communication *communication, const uint32_t 
 
 /* "MPI_Send"; NULL: there is no such operation. */
 const char *pm_operation_name(uint16_t operation);
-/* PM_N_OPERATIONS: nothing is called so. */
-uint16_t pm_operation_of_name(const char *name);
 enum pm_operation_way pm_operation_way(uint16_t operation);
 /* MPI_Irecv, MPI_Iprobe, and starts of persistent requests: they begin something, or look. */
 bool pm_operation_is_nonblocking(uint16_t operation);

@@ -80,13 +80,6 @@ const char *pm_operation_name(uint16_t operation) {
     return operation < PM_N_OPERATIONS ? operations[operation].name : NULL;
 }
 
-uint16_t pm_operation_of_name(const char *name) {
-    uint16_t operation = 0;
-    while (operation < PM_N_OPERATIONS && strcmp(operations[operation].name, name) != 0)
-        operation++;
-    return operation;
-}
-
 enum pm_operation_way pm_operation_way(uint16_t operation) { return operations[operation].way; }
 
 /* By their names: MPI_Intercomm_create is none of them. */

@@ -6,9 +6,10 @@
 
        serves(d)        of the reuses with d bytes of blocks between
 
-   finds its block, which falls with d and is measured (machines/probe/memory/response.c).  It is
-   linear in the logarithm of d between points, constant before the first and beyond the last.  What
-   the levels nearer the core serve is in it.
+   finds its block, which falls with d and is measured (machines/probe/memory/response.c).
+   Neighbours come by time, so that it hangs on how fast a program is, too: its interval has room
+   for that.  It is linear in the logarithm of d between points, constant before the first and
+   beyond the last.  What the levels nearer the core serve is in it.
 
        misses = cold + beyond + Σ over bins  accesses · (1 − mean of serves over the bin)
 

@@ -437,35 +437,11 @@ bool *pm_scopes_named(const struct pm_structure *structure, const char *name, ui
 bool pm_fail_nearest_scope(struct pm_error *err, const struct pm_structure *structure,
                            const char *name);
 
-/* ---- register dependences between the operations of a loop's body (Marin & Mellor-Crummey
-   2004, section 2.1) --------------------------------------------------------------------------- */
-
 /* A step of one iteration: a basic block, or an inner loop that is passed as a whole. */
 struct pm_path_step {
     uint32_t block;           /* PM_NONE: */
     uint32_t loop;            /* an inner loop */
     uint32_t first_op, n_ops; /* of the basic block, where a call divides it; 0 operations: all */
 };
-
-struct pm_register_dependence {
-    uint32_t from, to; /* operations: `to` uses what `from` defines */
-    uint8_t number;    /* of the register */
-    uint8_t distance;  /* 0: in one iteration; 1: the value is there when an iteration begins, from
-                          the one before or, if that did not come by `from`, an earlier one */
-};
-
-struct pm_register_dependences {
-    PM_ARRAY(struct pm_register_dependence, items); /* of one `to` in a row, in order of steps */
-    bool is_cut;                                    /* there are more, too many to be of use */
-};
-
-/* Of LOOP: along all paths through the basic blocks directly in it.  Freed by the caller (items).
- */
-void pm_register_dependences_of_loop(const struct pm_structure *structure, uint32_t loop,
-                                     struct pm_register_dependences *found);
-/* The same for an iteration that executes the steps of PATH in order. */
-void pm_register_dependences_of_path(const struct pm_structure *structure,
-                                     const struct pm_path_step *path, size_t n_steps,
-                                     struct pm_register_dependences *found);
 
 #endif

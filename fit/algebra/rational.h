@@ -21,12 +21,4 @@ static inline bool pm_is_power_of_two(double x) {
 /* Bits of a whole number with its sign. */
 static inline double pm_bits(long double integer) { return 1 + log2(1 + (double)fabsl(integer)); }
 
-/* INTO · FACTOR and INTO + FACTOR · TERM in INTO; false where that overflows. */
-static inline bool pm_multiply(__int128 *into, __int128 factor) {
-    return !__builtin_mul_overflow(*into, factor, into);
-}
-static inline bool pm_add_product(__int128 *into, __int128 factor, __int128 term) {
-    return pm_multiply(&term, factor) && !__builtin_add_overflow(*into, term, into);
-}
-
 #endif

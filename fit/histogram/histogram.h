@@ -63,8 +63,7 @@ void pm_fit_histogram_literally(struct pm_partition *partition,
 /* ---- groups modelled jointly (joint.c) ------------------------------------------------------- */
 
 struct pm_joint_groups {
-    bool are_pieces; /* of one loop of the source; else of a loop nest */
-    size_t n;        /* of pieces two at least, of a nest one */
+    size_t n;
     struct pm_joint_member {
         const struct pm_histogram *const *histograms; /* one for each size, or NULL */
         struct pm_histogram_model *model;             /* the member's own, fitted */
@@ -72,9 +71,6 @@ struct pm_joint_groups {
     } * members;
 };
 
-/* For each group the first one that is the same access of the source, in another piece that the
-   compiler made of its loop; itself where there is none.  Owned by the caller. */
-uint32_t *pm_joint_pieces(const struct pm_structure *structure);
 /* For each group the scope whose groups are modelled jointly with it, as those of one loop nest.
    Owned by the caller. */
 uint32_t *pm_joint_scopes(const struct pm_structure *structure);

@@ -34,8 +34,6 @@ struct pm_said {
 
 struct pm_said pm_what_is_said(void);
 void pm_said_free(struct pm_said *said);
-/* "amd-25-17": the processor in names of files; owned by the caller. */
-char *pm_said_name(const struct pm_said *said);
 
 /* ---- the core -------------------------------------------------------------------------------- */
 

@@ -102,10 +102,3 @@ void pm_said_free(struct pm_said *said) {
     free(said->cpus);
     memset(said, 0, sizeof *said);
 }
-
-char *pm_said_name(const struct pm_said *said) {
-    const char *vendor = strcmp(said->vendor, "AuthenticAMD") == 0   ? "amd"
-                         : strcmp(said->vendor, "GenuineIntel") == 0 ? "intel"
-                                                                     : "other";
-    return pm_sprintf("%s-%u-%u", vendor, said->family, said->model);
-}

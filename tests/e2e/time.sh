@@ -76,7 +76,7 @@ near "time: signals do not make what they interrupt longer" "$(seconds shares.pm
 check "time: a signal handler has its own time" \
     awk "BEGIN { exit !($(seconds shares.pmdb handler) > 0) }"
 
-# By hand: the last run's own figures, beside those of the median run.
+# By hand: the last run's own figures, beside those of the quickest run.
 hand() { awk -v name="$1" '$1 == name { print $2 }' by_hand; }
 for part in one two three tree jumping; do
     near "time: $part takes what it takes by hand" "$(seconds shares.pmdb $part)" "$(hand $part)" 0.3
@@ -232,3 +232,13 @@ expect_error "time: --time-cost takes a percentage" 2 "time-cost" \
     pmodel run --time-cost much -o x.pmdb -P N=1 -- ./words
 expect_error "time: --time-runs takes a number" 2 "time-runs" \
     pmodel run --time-runs none -o x.pmdb -P N=1 -- ./words
+
+# ---- how much of a core there was ----
+pmodel run -q --time --time-runs 1 --quiet-core auto --block 32,128,32768 -o core.pmdb -P N=1 -- short/run '{N}'
+pmodel report core.pmdb -m r12000 --format json >core.json
+check "time: the share of a core that runs had is known, and no more than one" \
+    jq -e '.predictions[0].measured.core_share | . > 0 and . <= 1' core.json
+expect_error "time: a core is a number" 2 '--quiet-core takes auto or the number of a CPU, not "fast"' \
+    pmodel run --quiet-core fast -o core.pmdb -P N=1 -- short/run '{N}'
+expect_error "time: a core that there is not is said" 2 '--quiet-core: runs cannot be bound to that CPU here' \
+    pmodel run --quiet-core 1023 -o none.pmdb -P N=1 -- short/run '{N}'

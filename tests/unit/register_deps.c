@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/structure/structure.h"
+#include "binlift/dump/dump.h"
 
 enum { NO = PM_REGISTER_NONE, LOOP = 3, INNER = 4 };
 
@@ -94,24 +94,6 @@ static void each_way_to_a_use_brings_its_definition(void **state) {
     pm_structure_free(s);
 }
 
-static void a_path_has_only_its_own_definitions(void **state) {
-    (void)state;
-    struct pm_structure *s = make_ways();
-    struct pm_register_dependences found;
-    static const struct pm_path_step around[] = {{.block = 1, .loop = PM_NONE},
-                                                 {.block = 3, .loop = PM_NONE}};
-    pm_register_dependences_of_path(s, around, 2, &found);
-    expect(&found, NULL, 0);
-    static const struct pm_path_step through[] = {{.block = 1, .loop = PM_NONE},
-                                                  {.block = 2, .loop = PM_NONE},
-                                                  {.block = 3, .loop = PM_NONE}};
-    pm_register_dependences_of_path(s, through, 3, &found);
-    static const struct pm_register_dependence expected[] = {
-        {1, 2, 1, 0}, {2, 3, 2, 0}, {2, 1, 2, 1}};
-    expect(&found, expected, 3);
-    pm_structure_free(s);
-}
-
 /* 1: header; 2: the inner loop, which defines register 1; 3: latch. */
 static void an_inner_loop_hides_what_it_defines_itself(void **state) {
     (void)state;
@@ -131,13 +113,8 @@ static void an_inner_loop_hides_what_it_defines_itself(void **state) {
     finish(s);
     static const struct pm_register_dependence outside[] = {{3, 1, 4, 1}, {3, 3, 4, 1}};
     static const struct pm_register_dependence inside[] = {{2, 2, 1, 1}};
-    static const struct pm_path_step path[] = {{.block = 1, .loop = PM_NONE},
-                                               {.block = PM_NONE, .loop = INNER},
-                                               {.block = 3, .loop = PM_NONE}};
     struct pm_register_dependences found;
     pm_register_dependences_of_loop(s, LOOP, &found);
-    expect(&found, outside, 2);
-    pm_register_dependences_of_path(s, path, 3, &found);
     expect(&found, outside, 2);
     pm_register_dependences_of_loop(s, INNER, &found);
     expect(&found, inside, 1);
@@ -147,7 +124,6 @@ static void an_inner_loop_hides_what_it_defines_itself(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_way_to_a_use_brings_its_definition),
-        cmocka_unit_test(a_path_has_only_its_own_definitions),
         cmocka_unit_test(an_inner_loop_hides_what_it_defines_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

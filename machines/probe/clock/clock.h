@@ -77,6 +77,17 @@ struct pm_clock_load {
 };
 struct pm_clock_load pm_clock_load(const struct pm_clock *clock);
 
+/* ---- how much of a core there is ------------------------------------------------------------- */
+
+/* Of the issue slots of the core that the thread is on, the share that a loop at full width gets
+   during the next SECONDS, 0 to 1: the rest went to another program, to the core's other hardware
+   thread, or was taken by the hypervisor.  1 is the most that it ever got in this process, so that
+   who was there from the beginning on is not seen.  NAN: this ISA has no such loop. */
+double pm_core_share(double seconds);
+/* The CPU with most of a core, of those that the thread may use (the first 64), by SECONDS of the
+   loop on all of them together; its *SHARE.  −1: that cannot be found out. */
+int pm_quietest_cpu(double seconds, double *share);
+
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 struct pm_clock_rates {

@@ -56,8 +56,6 @@ bool pm_forms_read(const char *path, struct pm_forms *forms, struct pm_error *er
 void pm_forms_free(struct pm_forms *forms);
 /* Finds out which of them this processor executes, by executing each. */
 void pm_forms_try(struct pm_forms *forms);
-/* The form of this text; NULL: there is none, or it does not execute here. */
-const struct pm_form *pm_form_find(const struct pm_forms *forms, const char *text);
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 

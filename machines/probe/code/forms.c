@@ -196,10 +196,3 @@ void pm_forms_try(struct pm_forms *forms) {
         pm_probe_loop_free(loop);
     }
 }
-
-const struct pm_form *pm_form_find(const struct pm_forms *forms, const char *text) {
-    for (size_t i = 0; i < forms->n_forms; i++)
-        if (forms->forms[i].executes && strcmp(forms->forms[i].text, text) == 0)
-            return &forms->forms[i];
-    return NULL;
-}

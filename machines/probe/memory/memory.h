@@ -119,14 +119,20 @@ struct pm_estimate pm_measure_page_fault(double cycle_seconds);
 void pm_memory_probe_free(struct pm_memory_probe *probe);
 
 /* What a cache of which neighbours have a part serves (response.c), from N latencies of a chain at
-   random through working sets that ascend: of each the median of visits at several moments, and
-   between what these lie.  Those that are not known are left out.  LEVEL_CYCLES: of its hits;
-   NEXT_CYCLES: of its misses; all without what TLBs add.  False, and no points: nothing is known,
-   or a miss is no slower. */
+   random through working sets that ascend, or cycles a line of a stream: of each the median of
+   visits at several moments, and between what these lie.  Those that are not known are left out.
+   LEVEL_CYCLES: of its hits; NEXT_CYCLES: of its misses; all without what TLBs add.  False, and no
+   points: nothing is known, or a miss is no slower. */
 bool pm_response_of_latencies(const double *working_set_bytes, const struct pm_estimate *cycles,
                               size_t n, double level_cycles, double next_cycles,
                               struct pm_response *response);
-/* The same of the last of three caches and more, by the curve in huge pages that PROBE has. */
+/* Of a chain, SLOW, and of a stream, FAST, one for all programs, which come to blocks at a rate
+   between theirs: the shares of FAST, with intervals from the low end of SLOW to the high one of
+   FAST.  False: one has no points. */
+bool pm_response_between(const struct pm_response *slow, const struct pm_response *fast,
+                         struct pm_response *response);
+/* That of the last of three caches and more, by the curves in huge pages that PROBE has of chains
+   and streams; false: there are none, or they tell nothing. */
 bool pm_probed_response(const struct pm_memory_probe *probe, struct pm_response *response);
 
 #endif

@@ -7,7 +7,7 @@
    as a whole, hides the definitions of the registers that it defines itself; what it defines is
    nobody's here.  What no definition in the body reaches, as a value that the loop does not change,
    has no dependence. */
-#include "core/structure/structure.h"
+#include "binlift/dump/dump.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,24 +151,6 @@ static void find(struct body *body) {
 }
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
-
-void pm_register_dependences_of_path(const struct pm_structure *structure,
-                                     const struct pm_path_step *path, size_t n_steps,
-                                     struct pm_register_dependences *found) {
-    *found = (struct pm_register_dependences){0};
-    struct body body = {.structure = structure,
-                        .nodes = pm_alloc(n_steps, sizeof *body.nodes),
-                        .n_nodes = (uint32_t)n_steps,
-                        .before = pm_alloc(n_steps, sizeof *body.before),
-                        .found = found};
-    for (uint32_t n = 0; n < body.n_nodes; n++) {
-        body.nodes[n].step = path[n];
-        body.nodes[n].first_before = n;
-        body.nodes[n].n_before = 1;
-        body.before[n] = n ? n - 1 : body.n_nodes - 1;
-    }
-    find(&body);
-}
 
 /* The node of BLOCK, PM_NONE outside the loop; inner loops have one for all their blocks, made when
    the first is met. */
