@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "binlift/binlift.h"
+#include "cmd/blocks/blocks.h"
 #include "cmd/cmd.h"
 #include "cmd/loops_dump.h"
 #include "cmd/measuring.h"
@@ -100,7 +101,8 @@ struct request {
     struct pm_event_choice events; /* intervals only */
     bool with_groups, check, mix, time, instructions, summary;
     enum pm_mix_level level;
-    const char *routine, *svg;
+    const char *routine, *svg, *blocks;
+    struct pm_machine_list on; /* with blocks */
     struct pm_dumping dump;
     enum pm_dump_format dump_format;
     unsigned max_blocks;
@@ -128,6 +130,9 @@ static const struct pm_option options[] = {
             .excludes = "check time dump summary svg groups"),
     PM_FLAG("time", 0, AT(time), "each innermost loop run alone: cycles of an iteration",
             .excludes = "check dump summary svg groups interval"),
+    PM_TEXT("blocks", 0, "FILE", AT(blocks), "of --time: basic blocks as bytes, not a program",
+            .needs = "time", .excludes = "mix routine plain classes interval"),
+    PM_OPTIONS_MACHINE(AT(on), "MACHINE", "predicts --blocks for it, too", .needs = "blocks"),
     PM_FLAG("check", 0, AT(check), "what is lifted beside the compiler's own facts",
             .excludes = "dump summary svg groups routine plain interval",
             .because = "all routines are compared, with metadata and without"),
@@ -164,6 +169,11 @@ static int read_options(const struct pm_command *self, int argc, char **argv,
     if (status)
         return status;
     size_t n = line.n_arguments;
+    if (request->blocks && (n || request->on.n_machines > 1))
+        return pm_usage_error("loops", n ? "--blocks are code themselves, without a program"
+                                         : "--blocks are predicted for one machine");
+    if (request->blocks)
+        return 0;
     bool may_be_several = request->summary || (request->check && n == 2);
     if (request->dump.list)
         return 0;
@@ -219,6 +229,13 @@ static int run(const struct pm_command *self, int argc, char **argv) {
         return status;
     if (request.dump.list)
         return pm_list_passes(&request.dump);
+    if (request.blocks) {
+        status =
+            pm_show_blocks(request.blocks, true,
+                           request.on.n_machines ? request.on.machines[0] : NULL, &request.options);
+        pm_free_machines(&request.on);
+        return status;
+    }
     if (request.summary)
         return summarise(request.paths, request.n_paths, &request.lift, &request.options);
     if (request.check)
@@ -247,8 +264,8 @@ static const struct pm_command *const views[] = {&pm_command_loops_schedule, NUL
 const struct pm_command pm_command_loops = {
     .name = "loops",
     .purpose = "what the lifter finds in a program: routines, loops, reference groups, counters",
-    .usage =
-        "[OPTION]... PROGRAM\n--check [OPTION]... PROGRAM [COPY]\n--summary [OPTION]... FILE...",
+    .usage = "[OPTION]... PROGRAM\n--time --blocks FILE [OPTION]...\n--check [OPTION]... PROGRAM "
+             "[COPY]\n--summary [OPTION]... FILE...",
     .examples = "pmodel loops --groups ./heat    # loops, their data and strides",
     .options = options,
     .run = run,

@@ -195,6 +195,26 @@ void pm_report_instructions(FILE *out, const struct pm_schedules_report *report,
 void pm_report_loop_times(FILE *out, const struct pm_structure *structure,
                           const struct pm_loop_set *set, const struct pm_report_options *options);
 
+/* A basic block, unrolled or in a loop. */
+struct pm_block_row {
+    const uint8_t *bytes;
+    size_t n_bytes;
+    unsigned line; /* of the file that it was given in */
+    bool is_in_loop;
+    bool was_run;              /* or else nothing is known of these: */
+    uint8_t why;               /* enum pm_loop_refusal */
+    bool is_disturbed;         /* the figure did not repeat */
+    struct pm_estimate cycles; /* of one execution of the block */
+    uint32_t n_instructions;
+    uint32_t pages;   /* of data */
+    double predicted; /* cycles; NAN: not known */
+    uint8_t hold;     /* enum pm_cause, where they are */
+};
+
+/* `pmodel loops --blocks`: basic blocks, measured and predicted for MACHINE (NULL: not). */
+void pm_report_blocks(FILE *out, const struct pm_block_row *rows, size_t n,
+                      const struct pm_machine *machine, const struct pm_report_options *options);
+
 /* `pmodel fit`: what was fitted and how good it is; with WITH_MODELS the formula of every loop's
    iterations and every flagged model. */
 void pm_report_models(FILE *out, const struct pm_structure *structure,

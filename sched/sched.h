@@ -145,6 +145,10 @@ struct pm_schedule_options {
     /* For each step of the path, of an out-of-order machine; NULL: none is wrong.  Exits of the
        loop only where `has_entries` comes out. */
     const struct pm_wrong_branch *wrong;
+    /* All registers and all words of 8 bytes hold this when the loop begins, so that it is known
+       which loads meet which stores; NULL: nobody knows. */
+    const uint64_t *held;
+    bool is_unrolled;  /* with HELD: copies of the path follow each other, without an end */
     uint32_t without;  /* bit set of enum pm_cause: taken away, for gains */
     double iterations; /* > 0: passed so often in a row, start-up and drain included */
     bool with_causes;  /* fill `causes`: takes a simulation for each */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "sched/graph/graph.h"
+#include "sched/interprocedural/interprocedural.h"
 #include "sched/modulo/modulo.h"
 #include "sched/sched.h"
 #include "sched/window/window.h"
@@ -244,13 +245,23 @@ static void schedule_graph(struct question *q, struct pm_path_schedule *schedule
 static void make_graph(const struct pm_target_machine *target, const struct pm_path_step *path,
                        size_t n_steps, const struct pm_schedule_options *options,
                        struct pm_dep_graph *graph) {
-    pm_graph_of_path(target, path, n_steps,
-                     &(struct pm_graph_options){.loop = options->loop,
-                                                .pessimistic = options->pessimistic,
-                                                .with_entries = options->trips > 0,
-                                                .load_latency_cycles = options->load_latency_cycles,
-                                                .crossings = options->crossings},
-                     graph);
+    struct pm_loop_memory_flow flow = {0};
+    struct pm_graph_options own = {.loop = options->loop,
+                                   .pessimistic = options->pessimistic,
+                                   .with_entries = options->trips > 0,
+                                   .load_latency_cycles = options->load_latency_cycles,
+                                   .crossings = options->crossings,
+                                   .is_unrolled = options->is_unrolled};
+    if (options->held) {
+        static const struct pm_forwarding none;
+        pm_follow_loop_memory(target, path, n_steps, *options->held, &flow);
+        own.forwardings = flow.n_forwardings ? flow.forwardings : &none;
+        own.n_forwardings = flow.n_forwardings;
+        own.crossings = flow.crossings;
+        own.store_lines = &flow.lines;
+    }
+    pm_graph_of_path(target, path, n_steps, &own, graph);
+    pm_loop_memory_flow_free(&flow);
 }
 
 void pm_schedule_path(const struct pm_target_machine *target, const struct pm_path_step *path,

@@ -91,7 +91,7 @@ validate_program() {
 
 # Parts with a folder write pages of their own; the others are in validation.md.
 all_parts=(programs irregular builds counts/{lifting,associativity,misses,policies} machines/{machines,loops_alone,probe}
-    time/bound counts/profile time/time machines/schedule parallel/{parallel,replay} time/peaks)
+    time/bound counts/profile time/time machines/{schedule,blocks} parallel/{parallel,replay} time/peaks)
 read -ra parts <<<"${PARTS-${all_parts[*]}}"
 [ -z "${ONLY-}" ] || parts=(programs) # ONLY names programs, and the others are about more
 for part in "${parts[@]}"; do

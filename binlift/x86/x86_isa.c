@@ -20,9 +20,30 @@ static void print(const uint8_t *bytes, const struct pm_insn *insn, char *text, 
         snprintf(text, size, "(bad)");
 }
 
-/* Zydis numbers its mnemonics; 0 is no instruction. */
+/* Zydis numbers its mnemonics; 0 is no instruction.  Forms that cost something else have names of
+   their own: a lea of three parts, a move of a constant of 64 bits, and sbb of a register and
+   itself. */
+enum { LEA3 = ZYDIS_MNEMONIC_MAX_VALUE + 1, MOVABS, SBB0, N_MNEMONICS };
+
 static const char *mnemonic(uint32_t number) {
+    if (number >= LEA3)
+        return number == LEA3 ? "lea3" : number == MOVABS ? "movabs" : "sbb0";
     return number ? ZydisMnemonicGetString((ZydisMnemonic)number) : NULL;
+}
+
+static uint32_t form_of(const ZydisDecodedInstruction *insn) {
+    bool has_index = insn->raw.modrm.rm == 4 && insn->raw.modrm.mod != 3 &&
+                     (insn->raw.sib.index != 4 || insn->raw.rex.X);
+    bool has_base = insn->raw.sib.base != 5 || insn->raw.modrm.mod != 0;
+    if (insn->mnemonic == ZYDIS_MNEMONIC_LEA && has_index && has_base && insn->raw.disp.size)
+        return LEA3;
+    if (insn->mnemonic == ZYDIS_MNEMONIC_MOV && insn->raw.imm[0].size == 64)
+        return MOVABS;
+    if (insn->mnemonic == ZYDIS_MNEMONIC_SBB && insn->raw.modrm.mod == 3 &&
+        (insn->opcode == 0x19 || insn->opcode == 0x1b) &&
+        insn->raw.modrm.reg == insn->raw.modrm.rm && insn->raw.rex.R == insn->raw.rex.B)
+        return SBB0;
+    return (uint32_t)insn->mnemonic;
 }
 
 static uint32_t mnemonic_of(const uint8_t *bytes, const struct pm_insn *insn) {
@@ -32,7 +53,7 @@ static uint32_t mnemonic_of(const uint8_t *bytes, const struct pm_insn *insn) {
                ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
                    ZYAN_SUCCESS(
                        ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, insn->length, &decoded))
-               ? decoded.mnemonic
+               ? form_of(&decoded)
                : 0;
 }
 
@@ -84,7 +105,7 @@ const struct pm_isa pm_isa_x86_64 = {
     .elf_machine = EM_X86_64,
     .decode = pm_x86_isa_decode,
     .translate = pm_x86_isa_translate,
-    .n_mnemonics = ZYDIS_MNEMONIC_MAX_VALUE + 1,
+    .n_mnemonics = N_MNEMONICS,
     .mnemonic = mnemonic,
     .mnemonic_of = mnemonic_of,
     .print = print,

@@ -174,7 +174,8 @@ static bool merges_destination(const struct translation *t, const ZydisDecodedOp
     bool clears_rest = t->x86->insn.mnemonic == ZYDIS_MNEMONIC_MOVD ||
                        t->x86->insn.mnemonic == ZYDIS_MNEMONIC_MOVQ;
     return t->x86->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && t->rule->scalar &&
-           !clears_rest && operand->id == 0 && t->insn->n_memory == 0;
+           !clears_rest && operand->id == 0 &&
+           (t->insn->n_memory == 0 || t->op_class != PM_OP_FP_MOVE);
 }
 
 static void add_register_operands(struct translation *t, struct pm_op *op) {
@@ -187,7 +188,9 @@ static void add_register_operands(struct translation *t, struct pm_op *op) {
         uint8_t number = op_register(operand->reg.value);
         if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) {
             pm_op_add_def(op, number);
-            if (!constant && merges_destination(t, operand, which))
+            /* That of a part of a register is a constant beside what stays. */
+            bool stays = which.file == PM_X86_FILE_GENERAL && which.bits < 32;
+            if ((!constant || stays) && merges_destination(t, operand, which))
                 pm_op_add_use(op, number);
         }
         if (!constant && (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ))

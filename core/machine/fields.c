@@ -56,6 +56,7 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, fetch_width, "fetch_width", REAL, "operations/cycle", 0.1, 64),
     FIGURE(pm_machine, fetch_bytes, "fetch_line", BYTES, "bytes", 1, 4096, POWER_OF_TWO),
     FIGURE(pm_machine, store_line_cycles, "store_line", REAL, "cycles", 0.01, 100),
+    FIGURE(pm_machine, store_line_bytes, "store_line_bytes", BYTES, "bytes", 1, 4096, POWER_OF_TWO),
     FIGURE(pm_machine, taken_jumps, "taken_jumps", REAL, "jumps/cycle", 0.1, 16),
     FIGURE(pm_machine, retire_width, "retire_width", REAL, "operations/cycle", 0.1, 64),
     FIGURE(pm_machine, vector_width_bits, "vector_width", WHOLE, "bits", 8, 65536, POWER_OF_TWO,
@@ -66,10 +67,16 @@ static const struct pm_machine_field root[] = {
     BOOL(pm_machine, has_fma, "fma", NEEDED),
     BOOL(pm_machine, fuses_memory, "fuses_memory"),
     BOOL(pm_machine, unfuses_indexed, "unfuses_indexed"),
+    BOOL(pm_machine, fuses_nops, "fuses_nops"),
+    BOOL(pm_machine, extends_apart, "extends_apart"),
+    FIGURE(pm_machine, stack_move_cycles, "stack_move_latency", REAL, "cycles", 0, 100),
     LIST("fuses_branch"),
     LIST("eliminates"),
     FIGURE(pm_machine, mispredict_cycles, "mispredict_penalty", REAL, "cycles", 0, 1000),
     FIGURE(pm_machine, store_forward_cycles, "store_forward_latency", REAL, "cycles", 0, 1000),
+    FIGURE(pm_machine, store_forward_general_cycles, "store_forward_general_latency", REAL,
+           "cycles", 0, 1000),
+    BOOL(pm_machine, renames_memory, "renames_memory"),
     FIGURE(pm_machine, store_block_cycles, "store_block_latency", REAL, "cycles", 0, 1000),
     FIGURE(pm_machine, page_bytes, "page", BYTES, "bytes", 1, MOST_BYTES, POWER_OF_TWO),
     FIGURE(pm_machine, page_fault_cycles, "page_fault", REAL, "cycles", 0, 1e6),
@@ -84,6 +91,7 @@ static const struct pm_machine_field cost[] = {
     FIGURE(pm_cost, element_bytes, "element", WHOLE, "bytes", 1, 64),
     FIGURE(pm_cost, operations, "operations", WHOLE, "", 1, 4096),
     FIGURE(pm_cost, latency_cycles, "latency", REAL, "cycles", 0, 1e5, NEEDED),
+    FIGURE(pm_cost, merge_latency_cycles, "merge_latency", REAL, "cycles", 0, 1e5),
     LIST("units"),
     LIST("uses"),
     FIGURE(pm_cost, repeat_cycles, "repeat", REAL, "cycles", 0, 1e5),
@@ -229,6 +237,8 @@ const char *pm_elimination_word(uint32_t bit) {
         return "zeroing";
     case PM_ELIMINATES_ADDITIONS:
         return "additions";
+    case PM_ELIMINATES_BORROWS:
+        return "borrows";
     case PM_ELIMINATES_STACK_MOVES:
         return "stack_moves";
     default:

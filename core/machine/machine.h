@@ -157,6 +157,7 @@ struct pm_cost {
     uint32_t width_bits;    /* row applies to operations up to this width; 0: any */
     uint32_t element_bytes; /* 0: any */
     double latency_cycles;
+    double merge_latency_cycles; /* from a register that is also written; 0: as from the others */
     double repeat_cycles;  /* of a row with `units`: cycles that the unit is busy, 1 = pipelined */
     uint32_t operations;   /* how many such operations it is: a gather of four elements, 4 loads */
     double slots;          /* issue slots of one; 0: one */
@@ -208,6 +209,7 @@ enum {
     PM_ELIMINATES_VECTOR_MOVES = 2,
     PM_ELIMINATES_ZEROING = 4,      /* of a register, by an instruction that gives zero */
     PM_ELIMINATES_ADDITIONS = 8,    /* of a constant to a register: its latency */
+    PM_ELIMINATES_BORROWS = 32,     /* what sbb of a register and itself waits for, but the flags */
     PM_ELIMINATES_STACK_MOVES = 16, /* of the stack pointer, by push and pop: not even a slot */
 };
 
@@ -253,6 +255,7 @@ struct pm_machine {
     uint64_t fetch_bytes;       /* of an aligned line of code that is fetched at once; 0 unknown */
     double store_line_cycles;   /* in which a store enters the first cache, if it is not to the line
                                    of the one before; 0 unknown */
+    uint64_t store_line_bytes;  /* … and how long such a line is; 0: of the first cache, 64 */
     double retire_width;        /* 0 unknown */
     uint32_t vector_width_bits; /* widest operation; wider ones are split */
     bool out_of_order;
@@ -260,10 +263,18 @@ struct pm_machine {
                         */
     bool unfuses_indexed; /* … but not where its address is of two registers, and the operation has
                              another source beside the place that it writes, or stores */
-    bool has_fma;         /* without: an fma costs a multiplication and an addition */
-    uint32_t window;      /* instructions in flight; 0 unknown */
-    uint32_t scheduler; /* how many of these may wait for operands, loads not counted; 0 unknown */
+    bool fuses_nops;      /* one and what stands before it take one issue slot */
+    bool extends_apart;   /* a load that extends the sign is a load and a move */
+    double
+        stack_move_cycles; /* that an instruction waits which reads the stack pointer after push
+                              or pop have moved it and changes it, if these moves are eliminated */
+    bool has_fma;          /* without: an fma costs a multiplication and an addition */
+    uint32_t window;       /* instructions in flight; 0 unknown */
+    uint32_t scheduler;    /* of these, so many that wait for operands, loads apart; 0 unknown */
     double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
+    double store_forward_general_cycles; /* … of a general register; 0: as of any */
+    bool renames_memory; /* a load into a general register of what a store has whole waits for the
+                            store's data alone, and takes no time then */
     double store_block_cycles;   /* … to a load of what several stores have, which are out of the
                                     window by then; 0 unknown */
     double mispredict_cycles;    /* penalty of a branch that was predicted wrongly; 0 unknown */

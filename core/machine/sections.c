@@ -131,7 +131,7 @@ static int take_eliminations(cfg_t *section, int line, uint32_t *eliminates) {
             return pm_machine_refuse(
                 line,
                 "`eliminates` is made of moves, vector_moves, zeroing, additions, "
-                "stack_moves, not `%s`",
+                "stack_moves, borrows, not `%s`",
                 word);
         *eliminates |= bit;
     }

@@ -140,7 +140,11 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
     struct pm_node *node = add_node(builder, op, step);
     node->is_known = need.known;
     node->starts_instruction = self->instruction_start;
-    node->slots = (float)need.slots;
+    nodes->moves_stack = need.moves_stack;
+    bool is_free_nop =
+        self->op_class == PM_OP_NOP && builder->takes_nop && builder->target->machine->fuses_nops;
+    node->slots = is_free_nop ? 0 : (float)need.slots;
+    builder->takes_nop = !is_free_nop && (node->slots > 0 || builder->takes_nop);
     node->is_load = is_load_class(self->op_class) && !pm_is_store_class(self->op_class);
     if (self->reference != PM_NONE &&
         self->reference - structure->blocks[builder->block].first_reference <
@@ -243,6 +247,7 @@ static void add_nodes(struct pm_builder *builder) {
     const struct pm_structure *structure = builder->target->structure;
     uint32_t n_references = 0;
     builder->fused_latency = -1;
+    builder->takes_nop = builder->options->loop != PM_NONE; /* of the iteration before */
     for (size_t s = 0; s < builder->n_steps; s++) {
         builder->n_loops_before[s] =
             (s ? builder->n_loops_before[s - 1] + (builder->path[s - 1].block == PM_NONE) : 0);
@@ -320,7 +325,7 @@ void pm_graph_of_path(const struct pm_target_machine *target, const struct pm_pa
     pm_wait_through_registers(&builder);
     pm_wait_through_memory(&builder);
     order_waits(&builder);
-    graph->commit_cycles = pm_graph_commit(target, graph);
+    graph->commit_cycles = pm_graph_commit(target, graph, options->store_lines);
     free(builder.n_loops_before);
     free(builder.ops);
     free(builder.found);

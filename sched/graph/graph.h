@@ -66,8 +66,10 @@ struct pm_wait {
 /* A load takes its data from a store before it; operations by their numbers on the path. */
 struct pm_forwarding {
     uint32_t load, store;
-    bool is_partial; /* the store has not all of it */
-    bool is_blocked; /* … and others have the rest: it waits for the first cache to have all */
+    uint16_t distance;  /* iterations from the store to the load */
+    bool is_same_place; /* both begin at the same address */
+    bool is_partial;    /* the store has not all of it */
+    bool is_blocked;    /* … and others have the rest: it waits for the first cache to have all */
 };
 
 struct pm_dep_graph {
@@ -88,8 +90,10 @@ struct pm_graph_options {
     bool with_entries;                 /* find out what is_fresh */
     const double *load_latency_cycles; /* pm_schedule_options */
     const double *crossings;           /* pm_schedule_options */
+    bool is_unrolled; /* copies of the path follow each other: each load is there many times */
     const struct pm_forwarding *forwardings; /* instead of the loop's dependences, if not NULL */
     size_t n_forwardings;
+    const double *store_lines; /* that stores of an iteration go to; NULL: by their strides */
 };
 
 /* GRAPH is emptied and filled; freed by pm_graph_free, and may be used again before that. */
@@ -101,8 +105,10 @@ void pm_graph_free(struct pm_dep_graph *graph);
 /* The resource bound of an iteration (units.c).  *UNIT: the first one of the tightest set. */
 double pm_graph_units(const struct pm_dep_graph *graph, uint8_t *unit);
 
-/* Cycles in which the stores of an iteration enter the first cache (stores.c). */
-double pm_graph_commit(const struct pm_target_machine *target, const struct pm_dep_graph *graph);
+/* Cycles in which the stores of an iteration enter the first cache (stores.c).  LINES: that they go
+   to, other than the store before; NULL: by their strides. */
+double pm_graph_commit(const struct pm_target_machine *target, const struct pm_dep_graph *graph,
+                       const double *lines);
 
 /* The recurrence bound: the largest over cycles of the graph of latency by iterations crossed
    (cycles.c).  ACROSS_ENTRIES: only of what the loop carries from one entry to the next, too.

@@ -12,7 +12,7 @@
 
 #include "sched/graph/private.h"
 
-enum { MOST_DISTANCE = 16 };
+enum { MOST_DISTANCE = 16, STACK_POINTER = 4, LEAST_RENAMED_BITS = 32, FIRST_TEMPORARY = 120 };
 
 /* The nodes of the path's references, by number: loads, and data of stores. */
 struct references {
@@ -60,6 +60,76 @@ static uint32_t node_of(const struct references *all, const uint32_t *nodes, uin
                                                            : PM_NONE;
 }
 
+/* ---- how long it takes ----------------------------------------------------------------------- */
+
+static const struct pm_op *op_of(const struct pm_builder *builder, uint32_t number) {
+    return &builder->target->structure->ops[builder->ops[number].op];
+}
+
+static bool defines(const struct pm_op *op, uint8_t number) {
+    for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
+        if (op->defs[k] == number)
+            return true;
+    return false;
+}
+
+/* Is REGISTER, of the address of both, the same value for the load as for the store?  What is added
+   to the stack pointer is known early. */
+static bool is_kept(const struct pm_builder *builder, const struct pm_forwarding *f,
+                    uint8_t number) {
+    if (number == PM_REGISTER_NONE || number == STACK_POINTER)
+        return true;
+    size_t n = builder->n_ops, steps = f->load + f->distance * n - f->store;
+    for (size_t i = 0; i < steps && i < n; i++)
+        if (defines(op_of(builder, (uint32_t)((f->store + i) % n)), number))
+            return false;
+    return true;
+}
+
+/* The load of an instruction that does nothing with it but put it into a register, or store it
+   again. */
+static bool only_moves(const struct pm_builder *builder, uint32_t load) {
+    const char *mnemonic = pm_op_mnemonic(builder->target->structure, op_of(builder, load));
+    if (mnemonic && (strncmp(mnemonic, "movzx", 5) == 0 || strncmp(mnemonic, "movs", 4) == 0))
+        return false;
+    bool operates = false, stores = false;
+    for (size_t i = load + 1; i < builder->n_ops && !op_of(builder, (uint32_t)i)->instruction_start;
+         i++) {
+        const struct pm_op *op = op_of(builder, (uint32_t)i);
+        stores |= pm_is_store_class(op->op_class);
+        for (unsigned k = 0; k < PM_OP_N_USES; k++)
+            operates |= op->uses[k] != PM_REGISTER_NONE && op->uses[k] >= FIRST_TEMPORARY;
+    }
+    return !operates || stores;
+}
+
+static bool is_renamed(const struct pm_builder *builder, const struct pm_forwarding *f) {
+    const struct pm_structure *structure = builder->target->structure;
+    const struct pm_op *store = op_of(builder, f->store), *load = op_of(builder, f->load);
+    if (!builder->target->machine->renames_memory || f->is_partial || !f->is_same_place ||
+        load->op_class != PM_OP_LOAD_INT || store->op_class != PM_OP_STORE_INT ||
+        load->width_bits < LEAST_RENAMED_BITS || !only_moves(builder, f->load))
+        return false;
+    if (!builder->options->is_unrolled)
+        return true;
+    const struct pm_reference *from = &structure->references[store->reference];
+    const struct pm_reference *to = &structure->references[load->reference];
+    return from->base == to->base && from->index == to->index && is_kept(builder, f, from->base) &&
+           is_kept(builder, f, from->index);
+}
+
+/* From the store's data to what is loaded. */
+static double forward_cycles(const struct pm_builder *builder, const struct pm_forwarding *f) {
+    const struct pm_machine *machine = builder->target->machine;
+    const struct pm_op *load = op_of(builder, f->load);
+    double own = builder->graph->nodes[builder->ops[f->load].first].latency_cycles;
+    if (is_renamed(builder, f))
+        return 0;
+    if (machine->store_forward_general_cycles > 0 && load->op_class == PM_OP_LOAD_INT)
+        return fmax(own, machine->store_forward_general_cycles);
+    return fmax(own, machine->store_forward_cycles);
+}
+
 static void wait(struct pm_builder *builder, uint32_t store, uint32_t load, uint32_t distance) {
     const struct pm_structure *structure = builder->target->structure;
     const struct pm_node *nodes = builder->graph->nodes;
@@ -87,21 +157,23 @@ static void wait_for_unknown(struct pm_builder *builder, uint32_t store, uint32_
 
 /* When LOAD has what STORE of the same path stored (pm_forwarding). */
 static void wait_for_forwarding(struct pm_builder *builder, const struct pm_forwarding *f) {
-    const struct pm_machine *machine = builder->target->machine;
     const struct pm_node *nodes = builder->graph->nodes;
     uint32_t store = builder->ops[f->store].data, load = builder->ops[f->load].first;
     if (store == PM_NONE || !nodes[load].is_load)
         return;
-    double forward = fmax(machine->store_forward_cycles, nodes[load].latency_cycles);
-    double blocked = fmax(machine->store_block_cycles, forward);
-    pm_add_wait(builder, &(struct pm_wait){.from = store,
-                                           .to = load,
-                                           .sort = PM_THROUGH_MEMORY,
-                                           .is_blocked = f->is_blocked,
-                                           .is_hidden = pm_is_hidden(builder, nodes[store].step,
-                                                                     nodes[load].step, false),
-                                           .cycles = (float)((f->is_partial ? blocked : forward) -
-                                                             nodes[load].latency_cycles)});
+    double cycles = forward_cycles(builder, f);
+    if (f->is_partial)
+        cycles = fmax(builder->target->machine->store_block_cycles,
+                      fmax(cycles, nodes[load].latency_cycles));
+    pm_add_wait(builder,
+                &(struct pm_wait){.from = store,
+                                  .to = load,
+                                  .distance = f->distance,
+                                  .sort = PM_THROUGH_MEMORY,
+                                  .is_blocked = f->is_blocked,
+                                  .is_hidden = pm_is_hidden(builder, nodes[store].step,
+                                                            nodes[load].step, f->distance > 0),
+                                  .cycles = (float)(cycles - nodes[load].latency_cycles)});
 }
 
 void pm_wait_through_memory(struct pm_builder *builder) {

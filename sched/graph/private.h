@@ -11,6 +11,7 @@ struct pm_op_nodes {
     uint32_t data;        /* of a store: waits for the data; PM_NONE */
     uint32_t row;         /* pm_need_row */
     bool is_fused;        /* one with the branch behind it */
+    bool moves_stack;     /* pm_need.moves_stack */
 };
 
 struct pm_builder {
@@ -25,6 +26,7 @@ struct pm_builder {
     uint32_t block;               /* that nodes are being added of */
     unsigned n_lines;             /* of code that an iteration is fetched from */
     bool fresh[PM_REGISTER_NONE]; /* registers; only with entries (pm_graph_options) */
+    bool takes_nop;               /* of the operation before: a nop behind it needs no slot */
     double fused_latency;         /* of the operation before, if it is one with this branch; −1 */
 };
 

@@ -7,7 +7,7 @@
 
 #include "sched/graph/private.h"
 
-enum { NOBODY = UINT32_MAX, N_REGISTERS = PM_REGISTER_NONE };
+enum { NOBODY = UINT32_MAX, FLAGS = 32, N_REGISTERS = PM_REGISTER_NONE };
 
 struct definitions {
     uint32_t of[N_REGISTERS]; /* number of the operation in builder->ops */
@@ -29,11 +29,26 @@ static void pass_inner_loop(const struct pm_builder *builder, uint32_t loop,
     }
 }
 
+static bool defines(const struct pm_op *op, uint8_t number) {
+    for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
+        if (op->defs[k] == number)
+            return true;
+    return false;
+}
+
+/* sbb of a register and itself: the flags alone tell what comes out. */
+static bool is_borrow(const struct pm_builder *builder, const struct pm_op *op) {
+    const char *mnemonic = pm_op_mnemonic(builder->target->structure, op);
+    return builder->target->machine->eliminates & PM_ELIMINATES_BORROWS && mnemonic &&
+           strcmp(mnemonic, "sbb0") == 0;
+}
+
 static void use(struct pm_builder *builder, const struct definitions *definitions,
                 const struct pm_op_nodes *to, unsigned k) {
     const struct pm_op *op = &builder->target->structure->ops[to->op];
     uint8_t number = op->uses[k];
-    if (number == PM_REGISTER_NONE || definitions->of[number] == NOBODY)
+    if (number == PM_REGISTER_NONE || definitions->of[number] == NOBODY ||
+        (number != FLAGS && is_borrow(builder, op)))
         return;
     bool is_before = definitions->is_before[number];
     if (is_before && builder->options->loop == PM_NONE)
@@ -43,19 +58,23 @@ static void use(struct pm_builder *builder, const struct definitions *definition
     bool is_data = to->data != PM_NONE && k == 0;
     uint32_t waits = is_data ? to->data : to->first;
     bool is_one = from->is_fused && to == from + 1; /* the branch that it is fused with */
-    pm_add_wait(
-        builder,
-        &(struct pm_wait){
-            .from = from->last,
-            .to = waits,
-            .distance = is_before,
-            .is_fresh = is_before && builder->fresh[number],
-            .sort = is_data ? PM_THROUGH_DATA : PM_THROUGH_REGISTER,
-            .is_hidden =
-                pm_is_hidden(builder, node->step, builder->graph->nodes[waits].step, is_before),
-            .cycles = is_one ? 0
-                             : node->latency_cycles +
-                                   (float)pm_bypass_cycles(builder->target, from->row, to->row)});
+    const struct pm_machine *machine = builder->target->machine;
+    float more = (float)pm_bypass_cycles(builder->target, from->row, to->row);
+    if (from->moves_stack && !to->moves_stack && defines(op, number))
+        more += (float)machine->stack_move_cycles;
+    if (to->row != PM_NONE && machine->costs[to->row].merge_latency_cycles > 0 &&
+        defines(op, number))
+        more += (float)(machine->costs[to->row].merge_latency_cycles -
+                        machine->costs[to->row].latency_cycles);
+    pm_add_wait(builder, &(struct pm_wait){
+                             .from = from->last,
+                             .to = waits,
+                             .distance = is_before,
+                             .is_fresh = is_before && builder->fresh[number],
+                             .sort = is_data ? PM_THROUGH_DATA : PM_THROUGH_REGISTER,
+                             .is_hidden = pm_is_hidden(
+                                 builder, node->step, builder->graph->nodes[waits].step, is_before),
+                             .cycles = is_one ? 0 : node->latency_cycles + more});
 }
 
 static bool is_first_use(const struct pm_op *op, unsigned k) {

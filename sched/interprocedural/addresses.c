@@ -60,6 +60,7 @@ struct following {
     const struct pm_structure *structure;
     const struct pm_step_trace *trace;
     struct pm_forwardings *found;
+    const uint64_t *held; /* by all registers and words at first; NULL: not known */
     PM_ARRAY(struct sum, sums);
     PM_ARRAY(struct store, stores);
     PM_ARRAY(struct origin, origins);
@@ -203,12 +204,48 @@ static unsigned find_sources(const struct following *f, struct value address, ui
     return n;
 }
 
+static void note_access(struct following *f, uint32_t op, const struct pm_reference *reference,
+                        struct value address, bool is_store) {
+    if (f->held)
+        *PM_PUSH(f->found, accesses) =
+            (struct pm_traced_access){.op = op,
+                                      .size_bytes = reference->size_bytes,
+                                      .place = address.constant,
+                                      .is_store = is_store,
+                                      .is_known = address.sum == 0};
+}
+
+/* SIZE bytes at PLACE of words that hold WORD. */
+static int64_t held_at(uint64_t word, int64_t place, uint32_t size) {
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < size; i++)
+        value |= (word >> 8 * ((uint64_t)(place + i) & 7) & 0xff) << 8 * i;
+    return (int64_t)value;
+}
+
+/* What SIZE bytes at the address PLACE hold, byte by byte, where all that was stored is known. */
+static struct value put_together(struct following *f, int64_t place, uint32_t size) {
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        const struct store *source;
+        uint64_t left, byte = (uint64_t)held_at(*f->held, place + i, 1);
+        if (find_sources(f, (struct value){.constant = place + i}, 1, &source, &left)) {
+            if (!source->has_value || source->value.sum)
+                return unknown(f);
+            byte = (uint64_t)source->value.constant >> 8 * (place + i - source->place) & 0xff;
+        }
+        value |= byte << 8 * i;
+    }
+    return (struct value){.constant = (int64_t)value};
+}
+
 /* A load by the operation OP of the trace; its value. */
 static struct value load(struct following *f, uint32_t op, const struct pm_reference *reference,
                          struct value address) {
     const struct store *sources[MOST_SOURCES];
     uint32_t size = reference->size_bytes;
     uint64_t left;
+    note_access(f, op, reference, address, false);
     if (size == 0 || size > 64)
         return unknown(f);
     unsigned n = find_sources(f, address, size, sources, &left);
@@ -221,21 +258,27 @@ static struct value load(struct following *f, uint32_t op, const struct pm_refer
     f->found->n_blocked += on_trace > 1 || (on_trace && (left || n > 1));
     for (unsigned i = 0; i < n; i++)
         if (sources[i]->op != PM_NONE)
-            *PM_PUSH(f->found, items) = (struct pm_forwarding){.load = op,
-                                                               .store = sources[i]->op,
-                                                               .is_partial = n > 1 || left,
-                                                               .is_blocked = on_trace > 1};
+            *PM_PUSH(f->found, items) =
+                (struct pm_forwarding){.load = op,
+                                       .store = sources[i]->op,
+                                       .is_partial = n > 1 || left,
+                                       .is_same_place = sources[i]->place == address.constant,
+                                       .is_blocked = on_trace > 1};
+    if (n == 0 && f->held && address.sum == 0 && size <= 8)
+        return (struct value){.constant = held_at(*f->held, address.constant, size)};
     if (n == 0)
         return value_by_origin(f, (uint64_t)1 << 63 | size, (struct value[3]){address, {0}, {0}});
     if (n == 1 && sources[0]->has_value && sources[0]->place == address.constant &&
         sources[0]->size_bytes == size)
         return sources[0]->value;
-    return unknown(f);
+    return f->held && address.sum == 0 && size <= 8 ? put_together(f, address.constant, size)
+                                                    : unknown(f);
 }
 
 static void add_store(struct following *f, uint32_t op, const struct pm_reference *reference,
                       struct value address, const struct value *value) {
     struct sum *sum = &f->sums[address.sum];
+    note_access(f, op, reference, address, true);
     *PM_PUSH(f, stores) = (struct store){.place = address.constant,
                                          .size_bytes = reference->size_bytes,
                                          .op = f->is_before ? PM_NONE : op,
@@ -429,12 +472,16 @@ static void follow_step(struct following *f, size_t step) {
 }
 
 void pm_trace_forwardings(const struct pm_structure *structure, const struct pm_step_trace *trace,
-                          struct pm_forwardings *found) {
-    struct following f = {.structure = structure, .trace = trace, .found = found};
-    *found = (struct pm_forwardings){.items = found->items, .cap_items = found->cap_items};
+                          const uint64_t *held, struct pm_forwardings *found) {
+    struct following f = {.structure = structure, .trace = trace, .found = found, .held = held};
+    *found = (struct pm_forwardings){.items = found->items,
+                                     .cap_items = found->cap_items,
+                                     .accesses = found->accesses,
+                                     .cap_accesses = found->cap_accesses};
     (void)PM_PUSH(&f, sums);
     for (unsigned r = 0; r < N_REGISTERS; r++)
-        f.registers[r] = value_of_symbol(&f, new_symbol(&f, false));
+        f.registers[r] = held ? (struct value){.constant = (int64_t)*held}
+                              : value_of_symbol(&f, new_symbol(&f, false));
     for (size_t s = 0; s < trace->n_steps; s++) {
         f.is_before = s < trace->n_before;
         f.op = s == trace->n_before ? 0 : f.op;

@@ -162,7 +162,7 @@ static void trace_root(struct tracing *j, const struct root *root) {
     double parts = cycles_of_parts(j, &trace, before);
     double iterations = uncovered / half;
     if (iterations * parts >= pm_sched_constants.interprocedural_share * j->all_cycles) {
-        pm_trace_forwardings(j->frequencies->structure, &trace, &found);
+        pm_trace_forwardings(j->frequencies->structure, &trace, NULL, &found);
         double cycles =
             simulate(j, &trace, trace.n_steps, &found) - simulate(j, &trace, half_steps, &found);
         count_loads(j, &found, iterations / 2);

@@ -68,13 +68,37 @@ void pm_step_trace_free(struct pm_step_trace *trace);
 
 /* ---- addresses (addresses.c) ----------------------------------------------------------------- */
 
+/* A load or store on a trace. */
+struct pm_traced_access {
+    uint32_t op; /* number on the trace */
+    uint32_t size_bytes;
+    int64_t place;
+    bool is_store;
+    bool is_known; /* the place is an address */
+};
+
 struct pm_forwardings {
-    PM_ARRAY(struct pm_forwarding, items); /* ascending by load */
+    PM_ARRAY(struct pm_forwarding, items);       /* ascending by load */
+    PM_ARRAY(struct pm_traced_access, accesses); /* in order of the trace; only with HELD */
     size_t n_loads, n_forwarded, n_blocked, n_unknown;
 };
 
-/* Which loads of TRACE take their data from which of its stores. */
+/* Which loads of TRACE take their data from which of its stores.  HELD: what all registers and all
+   aligned words of 8 bytes hold when it begins; NULL: nobody knows. */
 void pm_trace_forwardings(const struct pm_structure *structure, const struct pm_step_trace *trace,
-                          struct pm_forwardings *found);
+                          const uint64_t *held, struct pm_forwardings *found);
+
+/* ---- loops of which all is known (loop_memory.c) --------------------------------------------- */
+
+struct pm_loop_memory_flow {
+    PM_ARRAY(struct pm_forwarding, forwardings); /* operations by their numbers on the path */
+    double *crossings; /* per reference of the path: the share of accesses across two lines */
+    double lines;      /* of an iteration: that a store goes to, other than the one before */
+};
+
+/* Of the loop around PATH, when all registers and words hold HELD at first. */
+void pm_follow_loop_memory(const struct pm_target_machine *target, const struct pm_path_step *path,
+                           size_t n_steps, uint64_t held, struct pm_loop_memory_flow *flow);
+void pm_loop_memory_flow_free(struct pm_loop_memory_flow *flow);
 
 #endif

@@ -12,8 +12,16 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SCALAR_BITS = 64, FIRST_MASK = 72, LAST_MASK = 79, FLAGS = 32, LAST_GENERAL = 31 };
+enum {
+    SCALAR_BITS = 64,
+    FIRST_MASK = 72,
+    LAST_MASK = 79,
+    FLAGS = 32,
+    LAST_GENERAL = 31,
+    STACK_POINTER = 4
+};
 
 /* ---- around an operation --------------------------------------------------------------------- */
 
@@ -90,8 +98,12 @@ static bool is_eliminated(const struct pm_target_machine *target, uint32_t op) {
     unsigned n_uses = uses_between(self, 0, 0, PM_REGISTER_NONE - 1);
     bool is_copy = n_uses == 1 && self->defs[0] != PM_REGISTER_NONE &&
                    self->defs[1] == PM_REGISTER_NONE && self->defs[0] != self->uses[0];
+    const char *mnemonic = pm_op_mnemonic(target->structure, self);
+    if (self->op_class == PM_OP_MOVE_INT && mnemonic && strncmp(mnemonic, "movs", 4) == 0)
+        return false; /* the sign is extended */
     if (self->op_class == PM_OP_MOVE_INT)
-        return eliminates & PM_ELIMINATES_MOVES && is_copy && self->width_bits >= 32;
+        return eliminates & PM_ELIMINATES_MOVES && is_copy && self->width_bits >= 32 &&
+               (self->uses[0] != STACK_POINTER || !target->machine->stack_move_cycles);
     if (self->op_class == PM_OP_FP_MOVE)
         return eliminates & PM_ELIMINATES_VECTOR_MOVES && is_copy && self->width_bits >= 128;
     return eliminates & PM_ELIMINATES_ZEROING && n_uses == 0 &&
@@ -188,6 +200,14 @@ static bool is_late_addition(const struct pm_target_machine *target, uint32_t op
            uses_between(self, 0, FLAGS + 1, PM_REGISTER_NONE - 1) == 0 && !mnemonic_row(target, op);
 }
 
+/* A load that extends the sign, where that takes a move as well. */
+static bool extends_apart(const struct pm_target_machine *target, uint32_t op) {
+    const char *mnemonic = pm_op_mnemonic(target->structure, op_at(target, op));
+    return target->machine->extends_apart && !target->is_foreign && is_alone(target, op) &&
+           op_at(target, op)->op_class == PM_OP_LOAD_INT && mnemonic &&
+           (strcmp(mnemonic, "movsx") == 0 || strcmp(mnemonic, "movsxd") == 0);
+}
+
 /* Is OP the first operation of its instruction that is no load or store? */
 static bool is_first_operation(const struct pm_target_machine *target, uint32_t op) {
     while (!op_at(target, op)->instruction_start && op > 0)
@@ -256,6 +276,11 @@ void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_n
     } else {
         need->known = add_need(target, self->op_class, self, need);
     }
+    if (need->known && extends_apart(target, op)) {
+        double slots = need->slots;
+        need->known = add_need(target, PM_OP_MOVE_INT, self, need);
+        need->slots = slots;
+    }
     if (need->known && target->is_foreign)
         need->known = add_all_foreign(target, op, need);
     if (!need->known) {
@@ -263,7 +288,7 @@ void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_n
         return;
     }
     if (is_stack_move(target, op))
-        *need = (struct pm_need){.known = true, .eliminated = true};
+        *need = (struct pm_need){.known = true, .eliminated = true, .moves_stack = true};
     else if (is_eliminated(target, op))
         *need = (struct pm_need){.known = true, .eliminated = true, .slots = need->slots};
     else if (fuses_with_branch(target, op))

@@ -29,10 +29,11 @@ enum { PM_MOST_ROWS = 2 + PM_MOST_FOREIGN * 3 };
 
 /* What one execution of an operation needs on a machine. */
 struct pm_need {
-    bool known;      /* false: the machine file has no row for it; everything else is 0 */
-    bool split;      /* wider than the machine's vectors, or an fma without hardware */
-    bool eliminated; /* renaming does it: a slot, no unit, no latency */
-    bool fused;      /* one with the branch behind it: nothing */
+    bool known;       /* false: the machine file has no row for it; everything else is 0 */
+    bool split;       /* wider than the machine's vectors, or an fma without hardware */
+    bool eliminated;  /* renaming does it: a slot, no unit, no latency */
+    bool moves_stack; /* … which is of push, pop and their like */
+    bool fused;       /* one with the branch behind it: nothing */
     double latency_cycles;
     double slots; /* issue slots */
     unsigned n_rows;

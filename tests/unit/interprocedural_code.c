@@ -88,7 +88,7 @@ static struct pm_forwardings follow(const struct pm_structure *s, const char *na
     pm_tracer_begin(tracer, loop, &trace);
     for (unsigned i = 0; i < ITERATIONS; i++)
         pm_tracer_add(tracer, loop, &trace);
-    pm_trace_forwardings(s, &trace, &found);
+    pm_trace_forwardings(s, &trace, NULL, &found);
     pm_step_trace_free(&trace);
     pm_tracer_free(tracer);
     pm_frequencies_free(&frequencies);

@@ -20,7 +20,9 @@ static const double LOOP_SECONDS = 0.2;
 /* Either way: what a loop takes differs so much from process to process, with the physical pages
    and what the predictors of branches and of memory dependences have seen before. */
 static const double LEAST_SPREAD = 0.02;
-enum { ROUNDS = 7 };
+static const double SAME = 0.01; /* times of a block */
+static const double WIDE = 0.2;  /* of a block whose time did not repeat */
+enum { ROUNDS = 7, NO_COUNTER = 16 };
 
 static struct pm_loop_shared *shared_pages;
 
@@ -28,7 +30,7 @@ static struct pm_loop_shared *shared_pages;
 
 struct timed {
     struct pm_loop_child *child;
-    unsigned which;
+    unsigned which, counter; /* the general register that counts iterations; NO_COUNTER */
     struct pm_clock *clock;
     const struct pm_effort *effort;
     struct pm_timing timing;
@@ -38,6 +40,8 @@ static void execute_often(void *context, uint64_t times) {
     const struct timed *timed = context;
     struct pm_loop_child *child = timed->child;
     const void *code = child->copies[timed->which].begin;
+    if (timed->counter != NO_COUNTER)
+        child->state.general[timed->counter] = child->counts[timed->which];
     for (; times; times--) {
         if (child->restores)
             pm_loop_memory_restore(&child->memory);
@@ -60,11 +64,11 @@ static struct pm_estimate difference(struct pm_estimate few, struct pm_estimate 
                                 fmax(0, middle + above) / iterations};
 }
 
-/* Cycles of an iteration in one SETTING. */
+/* Cycles of an execution at both counts in one SETTING. */
 static enum pm_loop_refusal time_setting(struct pm_loop_child *child,
                                          const struct pm_loop_code *code, struct pm_clock *clock,
                                          const struct pm_effort *effort, unsigned setting,
-                                         struct pm_estimate *cycles, bool *undisturbed) {
+                                         struct pm_estimate times[2], bool *undisturbed) {
     struct timed timed[2];
     if (!pm_loop_memory_move(&child->memory, setting))
         return PM_LOOP_ADDRESS;
@@ -73,15 +77,18 @@ static enum pm_loop_refusal time_setting(struct pm_loop_child *child,
         if (!pm_loop_put_timed(child->area, which, setting, code, child->counts[which],
                                &child->copies[which]))
             return PM_LOOP_TOO_LONG;
-        timed[which] =
-            (struct timed){.child = child, .which = which, .clock = clock, .effort = effort};
+        timed[which] = (struct timed){.child = child,
+                                      .which = which,
+                                      .counter = code->form == PM_LOOP_BLOCK_IN_LOOP ? code->counter
+                                                                                     : NO_COUNTER,
+                                      .clock = clock,
+                                      .effort = effort};
         enum pm_loop_refusal why = pm_loop_guarded(child, false, measure, &timed[which], &again);
         if (why)
             return why;
         *undisturbed &= timed[which].timing.undisturbed;
+        times[which] = timed[which].timing.cycles;
     }
-    *cycles = difference(timed[0].timing.cycles, timed[1].timing.cycles,
-                         (double)child->counts[1] - child->counts[0]);
     return PM_LOOP_RAN;
 }
 
@@ -89,18 +96,47 @@ static double median_of_three(double a, double b, double c) {
     return fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
+/* The least time of three settings that another one repeats, since all that disturbs makes it
+   longer; if none does, the middle one, and *REPEATS false. */
+static double least_that_repeats(double a, double b, double c, bool *repeats) {
+    double least = fmin(a, fmin(b, c)), middle = median_of_three(a, b, c);
+    double most = fmax(a, fmax(b, c));
+    if (middle <= least * (1 + SAME))
+        return least;
+    *repeats &= most <= middle * (1 + SAME);
+    return middle;
+}
+
+/* Cycles of a block, of which each setting has the times of both counts. */
+static struct pm_estimate cycles_of_block(struct pm_estimate of[PM_LOOP_SETTINGS][2],
+                                          double iterations, bool *repeats) {
+    double times[2];
+    *repeats = true;
+    for (unsigned which = 0; which < 2; which++)
+        times[which] = least_that_repeats(of[0][which].estimate, of[1][which].estimate,
+                                          of[2][which].estimate, repeats);
+    double cycles = fmax(0, times[1] - times[0]) / iterations, error = *repeats ? SAME : WIDE;
+    return (struct pm_estimate){cycles * (1 - error), cycles, cycles * (1 + error)};
+}
+
 /* Settings differ by more than the rounds of one; so the interval holds the figures of all. */
 static enum pm_loop_refusal time_loop(struct pm_loop_child *child, const struct pm_loop_code *code,
                                       struct pm_clock *clock, const struct pm_effort *effort,
                                       struct pm_loop_time *time) {
-    struct pm_estimate of[PM_LOOP_SETTINGS];
+    struct pm_estimate times[PM_LOOP_SETTINGS][2], of[PM_LOOP_SETTINGS];
+    double iterations = (double)child->counts[1] - child->counts[0];
     _Static_assert(PM_LOOP_SETTINGS == 3, "of which the median is taken");
     bool undisturbed = true;
     for (unsigned i = 0; i < PM_LOOP_SETTINGS; i++) {
         enum pm_loop_refusal why =
-            time_setting(child, code, clock, effort, i, &of[i], &undisturbed);
+            time_setting(child, code, clock, effort, i, times[i], &undisturbed);
         if (why)
             return why;
+        of[i] = difference(times[i][0], times[i][1], iterations);
+    }
+    if (code->form != PM_LOOP_PATH) {
+        time->cycles = cycles_of_block(times, iterations, &time->undisturbed);
+        return PM_LOOP_RAN;
     }
     double low = median_of_three(of[0].low, of[1].low, of[2].low);
     double high = median_of_three(of[0].high, of[1].high, of[2].high);

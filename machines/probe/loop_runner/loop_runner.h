@@ -34,6 +34,7 @@ enum pm_loop_refusal {
     PM_LOOP_SEGMENT,       /* accesses by %fs or %gs: the thread's own data */
     PM_LOOP_BEYOND_REACH,  /* addresses too far from its code, or no code that can be read */
     PM_LOOP_NOT_HERE,      /* instructions that this processor does not have */
+    PM_LOOP_BRANCHES,      /* of a basic block: control flow in it */
     /* met when it was run */
     PM_LOOP_PAGES,     /* more pages than fit in the first-level cache */
     PM_LOOP_ADDRESS,   /* made-up data lead to addresses that cannot be mapped */
@@ -94,6 +95,22 @@ const uint8_t *pm_loop_set_bytes(const struct pm_loop_set *set, size_t i);
    back to the first; all others are taken to be exits. */
 void pm_loop_set_add(struct pm_loop_set *set, const uint8_t *bytes, size_t n_bytes,
                      uint64_t address);
+
+/* How code that was added is run. */
+enum pm_loop_form {
+    PM_LOOP_PATH = 0,      /* the path of a loop, unrolled, with a jump back to each iteration */
+    PM_LOOP_BLOCK,         /* a basic block, unrolled: nothing lies between its copies */
+    PM_LOOP_BLOCK_IN_LOOP, /* … in a loop that a decrement and a conditional jump close */
+};
+
+/* What registers and words of memory hold when a block begins. */
+#define PM_LOOP_BLOCK_VALUE UINT64_C(0x12345600)
+
+/* Adds a basic block of N_BYTES without control flow, to be run as BHive does: all registers and
+   all words of memory hold 0x12345600, and pages are mapped where they are touched.  COUNTER, of a
+   block in a loop: the general register, of those that the block leaves alone, that counts. */
+void pm_loop_set_add_block(struct pm_loop_set *set, const uint8_t *bytes, size_t n_bytes,
+                           enum pm_loop_form form, unsigned counter);
 
 struct pm_loop_options {
     double loop_seconds;  /* that a loop may take in all; 0: a fifth of a second */

@@ -45,6 +45,8 @@ static uint64_t slot_address(const struct pm_loop_memory *memory, unsigned n) {
 }
 
 static uint64_t filled_word(const struct pm_loop_memory *memory, uint32_t word) {
+    if (memory->is_of_block)
+        return PM_LOOP_BLOCK_VALUE;
     switch (memory->fill) {
     case PM_LOOP_FILL_INDICES:
         return STEP * (1 + (memory->layout ? word / 2 : word) % N_STEPS);
@@ -176,6 +178,10 @@ bool pm_loop_memory_patch(struct pm_loop_memory *memory, uint64_t value, bool in
 void pm_loop_memory_fill_state(const struct pm_loop_memory *memory, struct pm_loop_state *state) {
     unsigned n_indices = 0;
     for (unsigned r = 0; r < 16; r++) {
+        if (memory->is_of_block) {
+            state->general[r] = PM_LOOP_BLOCK_VALUE;
+            continue;
+        }
         if (memory->small >> r & 1) {
             state->general[r] =
                 memory->indices >> r & 1 ? STEP * (++n_indices + memory->layout) : STEP;

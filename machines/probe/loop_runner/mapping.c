@@ -81,6 +81,8 @@ static void mend_fault(const ucontext_t *context) {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     const void *at = (const void *)context->uc_mcontext.gregs[REG_RIP];
     bool misaligned = false;
+    if (now.maps && now.child->memory.is_of_block) /* what a block begins with is given */
+        go_back(PM_LOOP_ADDRESS, false);
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     if (now.maps && ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, at, ZYDIS_MAX_INSTRUCTION_LENGTH,
                                                         &insn, operands)))
@@ -204,6 +206,7 @@ static bool is_steady(struct pm_loop_child *child, const struct pm_loop_copy *co
 void pm_loop_begin_anew(struct pm_loop_memory *memory, const struct pm_loop_code *code,
                         const struct pm_loop_sort *sort, unsigned layout) {
     pm_loop_memory_clear(memory);
+    memory->is_of_block = code->form != PM_LOOP_PATH;
     memory->fill = sort->fill;
     memory->small = sort->strides ? (uint16_t)~code->bases : 0;
     memory->indices = code->indices;
@@ -232,7 +235,7 @@ static enum pm_loop_refusal prepare_count(struct pm_loop_child *child,
             return why;
     }
     child->counts[1] = count;
-    child->counts[0] = count / 4;
+    child->counts[0] = count / (code->form == PM_LOOP_BLOCK_IN_LOOP ? 2 : 4);
     for (unsigned which = 0; which < 2; which++)
         if (!pm_loop_put_timed(child->area, which, 0, code, child->counts[which],
                                &child->copies[which]))
@@ -240,12 +243,38 @@ static enum pm_loop_refusal prepare_count(struct pm_loop_child *child,
     return PM_LOOP_RAN;
 }
 
+/* Blocks are short, so that the counts go by instructions: enough for the window to be full at the
+   smaller one, few enough for the caches of code.  Of a loop both counts are larger than what
+   predictors of branches remember, so that both exits are predicted wrongly, or, if that takes too
+   many pages, both are smaller. */
+enum {
+    BLOCK_INSTRUCTIONS = 1600,
+    MOST_BLOCK_COPIES = 400,
+    LOOP_COUNT = 1200,
+    REMEMBERED_COUNT = 200
+};
+
+static unsigned most_copies(const struct pm_loop_code *code) {
+    unsigned count = BLOCK_INSTRUCTIONS / (unsigned)code->n_insns;
+    switch (code->form) {
+    case PM_LOOP_BLOCK:
+        return count < 2 * LEAST_COPIES    ? 2 * LEAST_COPIES
+               : count > MOST_BLOCK_COPIES ? MOST_BLOCK_COPIES
+                                           : count;
+    case PM_LOOP_BLOCK_IN_LOOP:
+        return LOOP_COUNT;
+    default:
+        return PM_LOOP_MOST_COPIES;
+    }
+}
+
 /* At the largest count that it can be done at. */
 static enum pm_loop_refusal prepare_sort(struct pm_loop_child *child,
                                          const struct pm_loop_code *code,
                                          const struct pm_loop_sort *sort, unsigned layout) {
     enum pm_loop_refusal why = PM_LOOP_TOO_LONG;
-    for (unsigned count = PM_LOOP_MOST_COPIES; count >= LEAST_COPIES; count /= 2) {
+    for (unsigned count = most_copies(code); count >= LEAST_COPIES;
+         count = count == LOOP_COUNT ? REMEMBERED_COUNT : count / 2) {
         why = prepare_count(child, code, count, sort, layout);
         if (why != PM_LOOP_PAGES && why != PM_LOOP_TOO_LONG)
             break;
@@ -262,6 +291,8 @@ enum pm_loop_refusal pm_loop_prepare(struct pm_loop_child *child, const struct p
     enum pm_loop_refusal first = PM_LOOP_RAN, why = PM_LOOP_RAN;
     child->memory.image = code->image;
     child->state.width = code->vectors;
+    if (code->form != PM_LOOP_PATH)
+        return prepare_sort(child, code, &sorts[0], 0);
     for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
         unsigned layout = 0;
         why = prepare_sort(child, code, &sorts[i], layout);

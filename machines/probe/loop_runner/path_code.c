@@ -295,5 +295,5 @@ void pm_loop_code_finish(struct pm_loop_code *code, struct pm_loop_time *time) {
     } while (code->bases != before);
     time->n_instructions = (uint32_t)code->n_insns;
     time->n_bytes = (uint32_t)code->n_bytes;
-    time->hash = XXH64(code->bytes, code->n_bytes, 0);
+    time->hash = XXH64(code->bytes, code->n_bytes, code->form);
 }

@@ -45,6 +45,8 @@ struct pm_loop_code {
     uint16_t indices; /* added to bases */
     PM_ARRAY(struct pm_loop_move, moves);
     const struct pm_image *image; /* constants; NULL: none */
+    uint8_t form;                 /* enum pm_loop_form */
+    uint8_t counter;              /* of PM_LOOP_BLOCK_IN_LOOP: the general register that counts */
 };
 
 void pm_loop_code_free(struct pm_loop_code *code);
@@ -73,7 +75,7 @@ enum {
 
 /* The area at PM_LOOP_CODE. */
 struct pm_loop_area {
-    uint8_t tracing[4 * PM_LOOP_COPY_BYTES];
+    uint8_t tracing[16 * PM_LOOP_COPY_BYTES];
     uint8_t timed[2][PM_LOOP_COPY_BYTES + PM_LOOP_SETTINGS * PM_LOOP_SHIFT];
     uint8_t taken[PM_LOOP_MOST_BRANCHES]; /* of each branch of each copy, as the tracing copy met it
                                            */
@@ -88,7 +90,8 @@ struct pm_loop_copy {
    path in any case.  False: no room. */
 bool pm_loop_put_tracing(struct pm_loop_area *area, const struct pm_loop_code *code, unsigned count,
                          struct pm_loop_copy *copy);
-/* COUNT iterations in the form in which they are timed, in timed[WHICH], shifted by SETTING. */
+/* COUNT iterations in the form in which they are timed, in timed[WHICH], shifted by SETTING.  A
+   block in a loop is there once, with the instructions that count and go back. */
 bool pm_loop_put_timed(struct pm_loop_area *area, unsigned which, unsigned setting,
                        const struct pm_loop_code *code, unsigned count, struct pm_loop_copy *copy);
 
@@ -125,6 +128,7 @@ struct pm_loop_memory {
     uint16_t small;               /* registers that hold strides and indices, not addresses */
     uint16_t indices;             /* of these, the ones that are to differ from each other */
     unsigned layout;              /* 0, 1: two different ones */
+    bool is_of_block;             /* registers and all words hold PM_LOOP_BLOCK_VALUE */
     unsigned n_pages;
     struct pm_loop_page pages[PM_LOOP_MOST_PAGES];
     unsigned n_patches;

@@ -24,6 +24,7 @@ static const struct {
     [PM_LOOP_PAGES] = {"pages", "more than 8 pages"},
     [PM_LOOP_ADDRESS] = {"address", "addresses that cannot be made up"},
     [PM_LOOP_ALIGNMENT] = {"alignment", "alignment that cannot be made up"},
+    [PM_LOOP_BRANCHES] = {"branches", "branches"},
     [PM_LOOP_DIVIDES] = {"divides", "divides by zero, or the quotient is too large"},
     [PM_LOOP_ALIASES] = {"aliases", "loads what it stored because data are made up"},
     [PM_LOOP_UNSTEADY] = {"unsteady", "other pages each time"},
@@ -171,6 +172,28 @@ void pm_loop_set_add(struct pm_loop_set *set, const uint8_t *bytes, size_t n_byt
     *time = (struct pm_loop_time){.scope = PM_NONE, .cycles = pm_estimate_unknown()};
     time->why = pm_loop_code_append(code, bytes, n_bytes, address);
     if (!time->why && (code->n_insns == 0 || !pm_loop_code_leads_to(code, address)))
+        time->why = PM_LOOP_NO_PATH;
+    if (time->why)
+        pm_loop_code_free(code);
+    else
+        pm_loop_code_finish(code, time);
+}
+
+/* In the middle of what code can reach, so that addresses relative to it lie in the image. */
+static const uint64_t BLOCK_ADDRESS = PM_LOOP_IMAGE_BYTES / 2;
+
+void pm_loop_set_add_block(struct pm_loop_set *set, const uint8_t *bytes, size_t n_bytes,
+                           enum pm_loop_form form, unsigned counter) {
+    struct pm_loop_time *time = PM_PUSH(set, times);
+    struct pm_loop_code *code = PM_PUSH(set, codes);
+    *time = (struct pm_loop_time){.scope = PM_NONE, .cycles = pm_estimate_unknown()};
+    code->form = (uint8_t)form;
+    code->counter = (uint8_t)counter;
+    time->why = pm_loop_code_append(code, bytes, n_bytes, BLOCK_ADDRESS);
+    for (size_t i = 0; i < code->n_insns && !time->why; i++)
+        if (code->insns[i].control != PM_LOOP_PLAIN)
+            time->why = PM_LOOP_BRANCHES;
+    if (!time->why && code->n_insns == 0)
         time->why = PM_LOOP_NO_PATH;
     if (time->why)
         pm_loop_code_free(code);

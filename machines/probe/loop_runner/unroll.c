@@ -141,12 +141,31 @@ static void put_branch(struct writer *writer, const struct pm_loop_code *code,
     }
 }
 
+/* A block once, and `dec counter; jnz` back to it. */
+static void put_loop(struct writer *writer, const struct pm_loop_code *code) {
+    const uint8_t *begin = writer->at;
+    for (size_t i = 0; i < code->n_insns; i++)
+        put_plain(writer, code, &code->insns[i]);
+    put(writer, (uint8_t[]){0x48 | code->counter >> 3, 0xff, 0xc8 | (code->counter & 7)}, 3);
+    if (writer->at + 2 - begin <= 128) {
+        put_byte(writer, 0x75);
+        put_byte(writer, (uint8_t)(begin - (writer->at + 1)));
+    } else {
+        put(writer, (uint8_t[]){0x0f, 0x85}, 2);
+        put_relative(writer, begin, 0);
+    }
+}
+
 bool pm_loop_put_timed(struct pm_loop_area *area, unsigned which, unsigned setting,
                        const struct pm_loop_code *code, unsigned count, struct pm_loop_copy *copy) {
     uint8_t *room = area->timed[which] + setting * PM_LOOP_SHIFT;
     struct writer writer = {room, room + PM_LOOP_COPY_BYTES, area};
     size_t branch = 0;
     writer.at = copy->begin = place_for(writer.at, code->insns[0].address);
+    if (code->form == PM_LOOP_BLOCK_IN_LOOP) {
+        put_loop(&writer, code);
+        count = 0;
+    }
     for (unsigned k = 0; k < count; k++)
         for (size_t i = 0; i < code->n_insns; i++) {
             const struct pm_loop_insn *insn = &code->insns[i];

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/schedule/bare_code.h"
+#include "cmd/blocks/bare_code.h"
 
 extern char **environ;
 
@@ -104,30 +104,67 @@ static bool assemble(const char *source, const char *to, struct pm_error *err) {
     return pm_fail(err, "there is no assembler: install gcc, which --asm and --hex use");
 }
 
-bool pm_bare_code_make(const char *assembler, const char *hex, struct pm_bare_code *code,
-                       struct pm_error *err) {
+static bool begin(struct pm_bare_code *code, struct pm_error *err) {
     const char *temporary = getenv("TMPDIR");
     *code = (struct pm_bare_code){
         .folder = pm_sprintf("%s/pmodel-XXXXXX", temporary && *temporary ? temporary : "/tmp")};
-    if (!mkdtemp(code->folder)) {
-        pm_fail_errno(err, "%s: cannot be made", code->folder);
-        free(code->folder);
-        code->folder = NULL;
+    if (mkdtemp(code->folder))
+        return true;
+    pm_fail_errno(err, "%s: cannot be made", code->folder);
+    free(code->folder);
+    code->folder = NULL;
+    return false;
+}
+
+struct bare_text {
+    const char *assembler, *hex;
+    struct pm_error *err;
+    bool good;
+};
+
+static void put_bare(FILE *out, void *context) {
+    struct bare_text *text = context;
+    text->good = put_text(out, text->assembler, text->hex, text->err);
+}
+
+bool pm_bare_code_make(const char *assembler, const char *hex, struct pm_bare_code *code,
+                       struct pm_error *err) {
+    struct bare_text text = {assembler, hex, err, true};
+    return pm_bare_code_assemble(put_bare, &text, code, err) && text.good;
+}
+
+bool pm_bare_code_assemble(void (*put)(FILE *out, void *context), void *context,
+                           struct pm_bare_code *code, struct pm_error *err) {
+    if (!begin(code, err))
         return false;
-    }
     char *source = pm_sprintf("%s/bare.s", code->folder);
     code->path = pm_sprintf("%s/bare.so", code->folder);
     FILE *out = fopen(source, "we");
-    bool ok = out ? put_text(out, assembler, hex, err)
-                  : pm_fail_errno(err, "%s: cannot be written", source);
-    if (out && fclose(out) && ok)
+    bool ok = out != NULL || pm_fail_errno(err, "%s: cannot be written", source);
+    if (ok)
+        put(out, context);
+    if (out && fclose(out))
         ok = pm_fail_errno(err, "%s: cannot be written", source);
-    ok = ok && assemble(source, code->path, err);
+    ok = ok && !err->text[0] && assemble(source, code->path, err);
     free(source);
     return ok;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
+
+/* Takes the jump at the end of a basic block away, of 2 or 5 bytes; false: there is none. */
+static bool trim_block(struct pm_structure *structure, uint32_t number) {
+    struct pm_block *block = &structure->blocks[number];
+    if (block->n_ops == 0 ||
+        structure->ops[block->first_op + block->n_ops - 1].op_class != PM_OP_JUMP)
+        return false;
+    if (block->n_ops > 1) {
+        block->n_ops--;
+        block->n_instructions--;
+        block->size_bytes -= block->size_bytes > 127 ? 5 : 2;
+    }
+    return true;
+}
 
 bool pm_bare_code_trim(const struct pm_bare_code *code, struct pm_structure *structure,
                        struct pm_error *err) {
@@ -142,17 +179,14 @@ bool pm_bare_code_trim(const struct pm_bare_code *code, struct pm_structure *str
         return pm_fail(err, "there is no loop in this code, and none can be made of it");
     if (n_loops > 1)
         return true; /* its own; the one that was added is around it */
-    for (uint32_t b = (uint32_t)structure->n_blocks; b-- > 0;) {
-        struct pm_block *block = &structure->blocks[b];
-        if (block->loop != outer || block->n_ops == 0 ||
-            structure->ops[block->first_op + block->n_ops - 1].op_class != PM_OP_JUMP)
-            continue;
-        if (block->n_ops > 1) {
-            block->n_ops--; /* the closing jump, of 2 or 5 bytes */
-            block->n_instructions--;
-            block->size_bytes -= block->size_bytes > 127 ? 5 : 2;
-        }
-        break;
-    }
+    for (uint32_t b = (uint32_t)structure->n_blocks; b-- > 0;)
+        if (structure->blocks[b].loop == outer && trim_block(structure, b))
+            break;
     return true;
+}
+
+void pm_bare_code_trim_all(struct pm_structure *structure) {
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        if (structure->blocks[b].loop != PM_NONE)
+            trim_block(structure, b);
 }

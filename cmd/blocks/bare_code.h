@@ -2,6 +2,8 @@
 #ifndef PM_BARE_CODE_H
 #define PM_BARE_CODE_H
 
+#include <stdio.h>
+
 #include "core/base/base.h"
 #include "core/structure/structure.h"
 
@@ -19,6 +21,11 @@ bool pm_bare_code_make(const char *assembler, const char *hex, struct pm_bare_co
    file.  False with a sentence: there is no loop. */
 bool pm_bare_code_trim(const struct pm_bare_code *code, struct pm_structure *structure,
                        struct pm_error *err);
+/* The same of all loops of STRUCTURE, each closed by a jump of its own or by none. */
+void pm_bare_code_trim_all(struct pm_structure *structure);
+/* A file of the assembler text that PUT writes, called with CONTEXT. */
+bool pm_bare_code_assemble(void (*put)(FILE *out, void *context), void *context,
+                           struct pm_bare_code *code, struct pm_error *err);
 void pm_bare_code_free(struct pm_bare_code *code);
 
 #endif

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "binlift/binlift.h"
-#include "cmd/schedule/bare_code.h"
+#include "cmd/blocks/blocks.h"
+#include "cmd/blocks/bare_code.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "core/store/store.h"
@@ -12,7 +13,7 @@
 #include "sched/sched.h"
 
 struct request {
-    const char *path, *loop, *assembler, *hex;
+    const char *path, *loop, *assembler, *hex, *blocks;
     bool all, causes, pessimistic, graph;
     struct pm_parameters at;
     struct pm_machine_list on;
@@ -167,9 +168,9 @@ static bool show(const struct request *request, const struct source *source, str
 /* ---- the command line ------------------------------------------------------------------------ */
 
 static const char *find_contradiction(const struct request *request, size_t n_arguments) {
-    bool is_bare = request->assembler || request->hex;
+    bool is_bare = request->assembler || request->hex || request->blocks;
     if (is_bare && n_arguments)
-        return "--asm and --hex are a loop themselves, without a program";
+        return "--asm, --hex and --blocks are code themselves, without a program";
     if (!is_bare && n_arguments == 0)
         return "give a program or a store, or a loop by --asm or --hex";
     if (n_arguments > 2 || (n_arguments == 2 && request->all))
@@ -208,6 +209,8 @@ static const struct pm_option options[] = {
     PM_TEXT("asm", 0, "FILE.s", AT(assembler), "the loop itself, as assembler text",
             .excludes = "hex"),
     PM_TEXT("hex", 0, "BYTES", AT(hex), "the loop itself, as bytes"),
+    PM_TEXT("blocks", 0, "FILE", AT(blocks), "basic blocks as bytes, unrolled and in a loop",
+            .excludes = "all asm hex pessimistic causes graph"),
     PM_OPTION_SIZE(AT(at)),
     PM_HEADING("machine"),
     PM_OPTIONS_ONE_MACHINE(AT(on)),
@@ -230,7 +233,10 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     if (status == 0) {
         request.path = line.n_arguments ? line.arguments[0] : NULL;
         request.loop = line.n_arguments > 1 ? line.arguments[1] : NULL;
-        if (!schedule(&request, &err))
+        if (request.blocks)
+            status =
+                pm_show_blocks(request.blocks, false, request.on.machines[0], &request.options);
+        else if (!schedule(&request, &err))
             status = pm_complain(&err);
     }
     pm_free_machines(&request.on);
@@ -241,7 +247,7 @@ const struct pm_command pm_command_loops_schedule = {
     .name = "loops --schedule",
     .purpose = "cycles of an iteration when nothing misses, and what holds a loop back",
     .usage = "-m MACHINE [OPTION]... PROGRAM|STORE LOOP\n-m MACHINE --all [OPTION]... "
-             "PROGRAM|STORE\n-m MACHINE [OPTION]... --asm FILE.s | --hex BYTES",
+             "PROGRAM|STORE\n-m MACHINE [OPTION]... --asm FILE.s | --hex BYTES | --blocks FILE",
     .examples = "pmodel loops --schedule -m r12000 heat.pmdb step/4",
     .options = options,
     .run = run,
