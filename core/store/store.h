@@ -30,7 +30,7 @@
 #include "core/structure/structure.h"
 #include "core/times.h"
 
-#define PM_STORE_VERSION 5
+#define PM_STORE_VERSION 6
 
 struct pm_store;
 

@@ -182,7 +182,7 @@ static void calibrate(struct pm_clock *clock) {
     clock->wide_repetitions = (uint64_t)(WIDE_SECONDS / cycle * 4 / PM_WIDE_INSTRUCTIONS) + 1;
     for (size_t i = 0; i < CALIBRATING_ROUNDS; i++)
         seconds[i] = run_round(clock, no_work, NULL, 1).cycle_seconds;
-    clock->cycle_seconds = pm_estimate_of(seconds, CALIBRATING_ROUNDS, LEAST_SPREAD);
+    clock->cycle_seconds = pm_estimate_least(seconds, CALIBRATING_ROUNDS, LEAST_SPREAD);
     free(seconds);
 }
 
