@@ -165,7 +165,9 @@ static void add_store(struct translation *t, unsigned number, uint8_t from) {
 static bool merges_destination(const struct translation *t, const ZydisDecodedOperand *operand,
                                struct pm_x86_register which) {
     if (which.file == PM_X86_FILE_GENERAL)
-        return which.bits < 32 || t->x86->insn.meta.category == ZYDIS_CATEGORY_CMOV;
+        return which.bits < 32 || t->x86->insn.meta.category == ZYDIS_CATEGORY_CMOV ||
+               t->x86->insn.mnemonic == ZYDIS_MNEMONIC_BSF ||
+               t->x86->insn.mnemonic == ZYDIS_MNEMONIC_BSR;
     if (which.file != PM_X86_FILE_VECTOR)
         return false;
     if (t->x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
@@ -351,13 +353,21 @@ static bool doubles(const struct translation *t) {
     }
 }
 
+/* A byte or two are loaded beside what stays of a general register. */
+static bool loads_part(const struct translation *t) {
+    const ZydisDecodedOperand *to = &t->x86->operands[0];
+    return t->x86->insn.mnemonic == ZYDIS_MNEMONIC_MOV && to->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           to->size < 32 && t->op_class == PM_OP_MOVE_INT && t->insn->n_memory > 0 &&
+           t->insn->memory[0].access & PM_ACCESS_LOAD;
+}
+
 /* A move between a register and memory with nothing between: the class is a move, or the form
    with a memory operand costs no more than the load does (extension, broadcast, doubling). */
 static bool is_plain_move(const struct translation *t) {
     if (t->rule->n_ops > 1)
         return false;
     if (t->op_class == PM_OP_MOVE_INT || t->op_class == PM_OP_FP_MOVE)
-        return t->insn->n_memory > 0;
+        return t->insn->n_memory > 0 && !loads_part(t);
     if (t->insn->n_memory == 0 || t->op_class != PM_OP_SHUFFLE)
         return false;
     return t->x86->insn.meta.category == ZYDIS_CATEGORY_BROADCAST ||

@@ -91,6 +91,7 @@ static const struct pm_machine_field cost[] = {
     FIGURE(pm_cost, element_bytes, "element", WHOLE, "bytes", 1, 64),
     FIGURE(pm_cost, operations, "operations", WHOLE, "", 1, 4096),
     FIGURE(pm_cost, latency_cycles, "latency", REAL, "cycles", 0, 1e5, NEEDED),
+    FIGURE(pm_cost, second_latency_cycles, "second_latency", REAL, "cycles", 0, 1e5),
     FIGURE(pm_cost, merge_latency_cycles, "merge_latency", REAL, "cycles", 0, 1e5),
     LIST("units"),
     LIST("uses"),

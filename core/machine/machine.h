@@ -157,7 +157,8 @@ struct pm_cost {
     uint32_t width_bits;    /* row applies to operations up to this width; 0: any */
     uint32_t element_bytes; /* 0: any */
     double latency_cycles;
-    double merge_latency_cycles; /* from a register that is also written; 0: as from the others */
+    double second_latency_cycles; /* from its second register; 0: as from the first */
+    double merge_latency_cycles;  /* from a register that is also written; 0: as from the others */
     double repeat_cycles;  /* of a row with `units`: cycles that the unit is busy, 1 = pipelined */
     uint32_t operations;   /* how many such operations it is: a gather of four elements, 4 loads */
     double slots;          /* issue slots of one; 0: one */

@@ -66,6 +66,9 @@ static void use(struct pm_builder *builder, const struct definitions *definition
         defines(op, number))
         more += (float)(machine->costs[to->row].merge_latency_cycles -
                         machine->costs[to->row].latency_cycles);
+    if (to->row != PM_NONE && k == 1 && machine->costs[to->row].second_latency_cycles > 0)
+        more += (float)(machine->costs[to->row].second_latency_cycles -
+                        machine->costs[to->row].latency_cycles);
     pm_add_wait(builder, &(struct pm_wait){
                              .from = from->last,
                              .to = waits,

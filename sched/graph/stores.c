@@ -78,8 +78,8 @@ static double stores_alone(const struct pm_dep_graph *graph) {
     for (size_t i = 0; i < graph->n_nodes; i++)
         stores += graph->nodes[i].is_store;
     for (size_t i = 0; i < graph->n_waits; i++)
-        are_loaded |= graph->waits[i].sort == PM_THROUGH_MEMORY && graph->waits[i].distance == 0 &&
-                      !stores_too(graph, graph->waits[i].to);
+        are_loaded |=
+            graph->waits[i].sort == PM_THROUGH_MEMORY && !stores_too(graph, graph->waits[i].to);
     return are_loaded ? fmin(stores, most_alone) : 0;
 }
 

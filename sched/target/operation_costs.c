@@ -99,8 +99,11 @@ static bool is_eliminated(const struct pm_target_machine *target, uint32_t op) {
     bool is_copy = n_uses == 1 && self->defs[0] != PM_REGISTER_NONE &&
                    self->defs[1] == PM_REGISTER_NONE && self->defs[0] != self->uses[0];
     const char *mnemonic = pm_op_mnemonic(target->structure, self);
-    if (self->op_class == PM_OP_MOVE_INT && mnemonic && strncmp(mnemonic, "movs", 4) == 0)
-        return false; /* the sign is extended */
+    if (self->op_class == PM_OP_MOVE_INT && mnemonic &&
+        (strncmp(mnemonic, "movs", 4) == 0 ||
+         (target->machine->extends_apart && strcmp(mnemonic, "movzx") == 0)))
+        return false; /* what it is extended by is an operation */
+    is_copy &= (self->defs[0] <= LAST_GENERAL) == (self->uses[0] <= LAST_GENERAL);
     if (self->op_class == PM_OP_MOVE_INT)
         return eliminates & PM_ELIMINATES_MOVES && is_copy && self->width_bits >= 32 &&
                (self->uses[0] != STACK_POINTER || !target->machine->stack_move_cycles);
