@@ -7,8 +7,9 @@
 corpus_sources() {
     printf '%s\n' switches.c "$TOP"/tests/corpus/{jumps.c,loops.c,regions.c,exceptions.cc,fields.f90}
     if [ "${1-}" = all ]; then
-        # The kernels are built for one extent and one kernel at a time (bench/accuracy/builds.sh).
-        ls "$TOP"/bench/apps/*/*.c "$TOP"/bench/apps/*/*.f90 | grep -v /kernels/
+        # The kernels are built for one extent and one kernel at a time (bench/accuracy/builds.sh), MPI programs by
+        # a library's own compilers.
+        ls "$TOP"/bench/apps/*/*.c "$TOP"/bench/apps/*/*.f90 | grep -v -e /kernels/ -e _mpi/
     fi
 }
 
