@@ -227,12 +227,15 @@ static void run_nest(struct hierarchy *h, struct stack *stack) {
             }
 }
 
+/* Fewer hold too little of what is in no cache. */
+enum { N_NESTS = 36 };
+
 /* *HISTOGRAM gets what distances it has.  Misses beside a neighbour. */
 static double run_program(double rate, double overlap, struct pm_histogram *histogram) {
     struct stack *stack = pm_alloc(1, sizeof *stack);
     struct hierarchy *h = new_hierarchy(rate, 5);
     h->overlap = overlap;
-    for (size_t nest = 0; nest < ROUNDS(60, 20); nest++)
+    for (size_t nest = 0; nest < N_NESTS; nest++)
         run_nest(h, stack);
     *histogram = (struct pm_histogram){.block_bytes = BLOCK,
                                        .cold_loads = stack->cold,
