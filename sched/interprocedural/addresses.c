@@ -480,8 +480,10 @@ void pm_trace_forwardings(const struct pm_structure *structure, const struct pm_
                                      .cap_accesses = found->cap_accesses};
     (void)PM_PUSH(&f, sums);
     for (unsigned r = 0; r < N_REGISTERS; r++)
-        f.registers[r] = held ? (struct value){.constant = (int64_t)*held}
-                              : value_of_symbol(&f, new_symbol(&f, false));
+        if (held)
+            f.registers[r] = (struct value){.constant = (int64_t)*held};
+        else
+            f.registers[r] = value_of_symbol(&f, new_symbol(&f, false));
     for (size_t s = 0; s < trace->n_steps; s++) {
         f.is_before = s < trace->n_before;
         f.op = s == trace->n_before ? 0 : f.op;

@@ -60,7 +60,7 @@ def page($cpu; $shipped; $figures; $runs): . as $rows
       "Written by `bench/accuracy/machines/blocks.sh` on \($cpu). Basic blocks as this machine executes them (`pmodel loops --time --blocks`), each"
       + " unrolled and in a loop, beside what `\($shipped).conf` predicts (`pmodel loops --schedule --blocks`) and, where it is installed, llvm-mca 19."
       + " An error is |predicted − measured| / measured. Kendall’s τ is of the pairs that differ by more than 2% when measured. Those *apart*, a third by a"
-      + " hash, were not looked at while the model was changed. The blocks are none of this project and not in its sources.", "",
+      + " hash, chose nothing, and were looked at when a step was done only. The blocks are none of this project and not in its sources.", "",
       table(["", "rows", "mean", "median", "90th percentile", "τ", "within 2%"];
           [figures_of($figures; "blocks"; "pmodel"), figures_of($figures; "blocks_unrolled"; "… unrolled"), figures_of($figures; "blocks_loop"; "… in a loop"),
            figures_of($figures; "blocks_apart"; "pmodel, apart"), figures_of($figures; "blocks_unrolled_apart"; "… unrolled"),
