@@ -42,6 +42,9 @@ int pm_run_one(int argc, char **argv); /* a job of run, on its node */
 
 /* "pmodel: SENTENCE" on standard error; pm_exit_status. */
 int pm_complain(const struct pm_error *err);
+/* Says on standard error how much of a core the host gave while COMMAND timed something: the mean
+   of what a loop at full width got before and after (pm_core_share). */
+void pm_say_core_share(const char *command, double before, double after);
 /* As pm_complain for a mistake in the command line; adds where to read on.  PM_EXIT_INPUT. */
 int pm_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -9,6 +9,7 @@
 #include "cmd/loops_dump.h"
 #include "cmd/measuring.h"
 #include "core/structure/structure.h"
+#include "machines/probe/clock/clock.h"
 
 static bool has_routine(const struct pm_structure *structure, const char *name) {
     uint32_t n_named;
@@ -83,7 +84,9 @@ static bool show_times(const char *path, struct pm_structure *structure, const c
     bool *routines = pm_routines_named(structure, routine, &n_named);
     struct pm_loop_set *set = pm_loop_set_new(structure, NULL, routines, err);
     free(routines);
+    double before = pm_core_share(PM_GAUGE_SECONDS);
     bool good = set && pm_loops_run(set, NULL, err);
+    pm_say_core_share("loops", before, pm_core_share(PM_GAUGE_SECONDS));
     if (good)
         pm_report_loop_times(stdout, structure, set, options);
     else

@@ -1,5 +1,6 @@
 /* The `pmodel` command: the list of subcommands is the pipeline. */
 #include <malloc.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,12 @@ static const struct pm_command *find_command(const char *name) {
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
     return NULL;
+}
+
+void pm_say_core_share(const char *command, double before, double after) {
+    if (!isnan(before + after))
+        fprintf(stderr, "pmodel %s: the host gave %.2f of a core meanwhile\n", command,
+                (before + after) / 2);
 }
 
 int pm_complain(const struct pm_error *err) {

@@ -4,6 +4,7 @@
 
 #include "cmd/blocks/blocks.h"
 #include "cmd/cmd.h"
+#include "machines/probe/clock/clock.h"
 #include "machines/probe/loop_runner/loop_runner.h"
 
 static struct pm_block_row *make_rows(const struct pm_given_blocks *blocks) {
@@ -28,7 +29,9 @@ static bool measure(const struct pm_given_blocks *blocks, struct pm_block_row *r
         pm_loop_set_add_block(set, block->bytes, block->n_bytes,
                               i % 2 ? PM_LOOP_BLOCK_IN_LOOP : PM_LOOP_BLOCK, block->counter);
     }
+    double before = pm_core_share(PM_GAUGE_SECONDS);
     bool good = pm_loops_run(set, NULL, err);
+    pm_say_core_share("loops", before, pm_core_share(PM_GAUGE_SECONDS));
     for (size_t i = 0; i < set->n_times && good; i++) {
         const struct pm_loop_time *time = &set->times[i];
         rows[i].was_run = true;

@@ -9,6 +9,7 @@
 #include "core/communication/communication.h"
 #include "core/store/store.h"
 #include "fit/query/query.h"
+#include "machines/probe/clock/clock.h"
 #include "machines/probe/network/network.h"
 #include "sched/replay/replay.h"
 
@@ -87,6 +88,7 @@ bool pm_probe_network(const struct pm_probe_network_request *request, FILE *to,
     char *name = pm_sprintf("pmodel-pingpong-%s", library), *program = pm_library_path(name, err);
     char *command =
         request->command ? pm_strdup(request->command) : pm_sprintf("mpirun.%s -np 2", library);
+    double before;
     struct sizes sizes = {0};
     struct pm_network_probe probe = {0};
     bool ok = program != NULL;
@@ -101,7 +103,9 @@ bool pm_probe_network(const struct pm_probe_network_request *request, FILE *to,
         ok = read_sizes_of_trace(request->trace, &sizes, err);
     if (ok) {
         add_usual_sizes(&sizes, request->quick);
+        before = pm_core_share(PM_GAUGE_SECONDS);
         ok = pm_network_measure(command, program, sizes.list, sizes.n_list, &probe, err);
+        pm_say_core_share("probe", before, pm_core_share(PM_GAUGE_SECONDS));
     }
     if (ok) {
         bool of_program = request->store_path || request->trace;

@@ -18,6 +18,8 @@ check "… and takes the way through memory where it does not" sh -c 'pmodel loo
     --format json | jq -e ".blocks[2].predicted > 5"'
 check "the table says why blocks were not run" sh -c 'pmodel loops --time --blocks blocks.tsv >table.txt &&
     grep -q "blocks: 5, each unrolled and in a loop; run: 4, .*branches: 2; addresses.*: 2; divides by zero.*: 2" table.txt'
+check "it is said how much of a core there was" sh -c 'pmodel loops --time --blocks blocks.tsv 2>&1 >table.txt |
+    grep -q "the host gave [01][.][0-9][0-9] of a core meanwhile"'
 check "CSV has a line for each block and form" sh -c '[ "$(pmodel loops --time --blocks blocks.tsv --format csv | wc -l)" -eq 11 ]'
 
 bad() { printf '%b\n' "$1" >bad.tsv; }

@@ -84,6 +84,7 @@ struct pm_clock_load pm_clock_load(const struct pm_clock *clock);
    thread, or was taken by the hypervisor.  1 is the most that it ever got in this process, so that
    who was there from the beginning on is not seen.  NAN: this ISA has no such loop. */
 double pm_core_share(double seconds);
+#define PM_GAUGE_SECONDS 0.02 /* before and after something that is timed */
 /* The CPU with most of a core, of those that the thread may use (the first 64), by SECONDS of the
    loop on all of them together; its *SHARE.  −1: that cannot be found out. */
 int pm_quietest_cpu(double seconds, double *share);
