@@ -44,7 +44,9 @@ struct pm_estimate pm_estimate_least(double *values, size_t n, double least_spre
     double estimate = values[(size_t)(PM_LEAST_QUANTILE * (double)(n - 1))];
     double most = values[high < n ? high : n - 1];
     /* Of few, none may be as low as the quantile is. */
-    double lowest = low ? values[low - 1] : values[0] - (most - values[0]);
+    double lowest = low             ? values[low - 1]
+                    : values[0] > 0 ? values[0] * values[0] / most
+                                    : values[0] - (most - values[0]);
     double least = least_spread * fabs(estimate);
     return (struct pm_estimate){fmin(lowest, estimate - least), estimate,
                                 fmax(most, estimate + least)};
@@ -62,10 +64,9 @@ struct pm_estimate pm_estimate_least_of(const struct pm_estimate *visits, size_t
         } else
             next = fmin(next, visits[i].estimate); /* of a number and NAN the number */
     }
-    double gap = next - least.estimate;
-    if (gap > 0) {
+    if (next > least.estimate) {
         least.high = fmax(least.high, next);
-        least.low = fmin(least.low, least.estimate - gap);
+        least.low = fmin(least.low, least.estimate * least.estimate / next);
     }
     return least;
 }

@@ -23,7 +23,7 @@ struct pm_estimate pm_estimate_least(double *values, size_t n, double least_spre
 #define PM_LEAST_QUANTILE 0.05
 
 /* The same of N visits to a figure at several moments: the least of those that are known, in an
-   interval that reaches to the next one, and as far to the other side. */
+   interval that reaches to the next one, and by the same factor to the other side. */
 struct pm_estimate pm_estimate_least_of(const struct pm_estimate *visits, size_t n);
 
 /* Of N of the same figure: the median of those that are known, from the least low to the greatest

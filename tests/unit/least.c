@@ -70,7 +70,9 @@ static void visits_are_as_good_as_the_best_of_them(void **state) {
         {11.9, 12, 12.1}, pm_estimate_unknown(), {9.9, 10, 10.1}, {29, 30, 31}};
     struct pm_estimate least = pm_estimate_least_of(visits, 4);
     assert_true(least.estimate == 10);
-    assert_true(least.low <= 8 && least.high >= 12);
+    assert_true(least.low <= 10. * 10 / 12 && least.low > 0 && least.high >= 12);
+    const struct pm_estimate apart[] = {{9.9, 10, 10.1}, {29, 30, 31}};
+    assert_true(pm_estimate_least_of(apart, 2).low > 0);
     assert_true(pm_estimate_least_of(visits, 1).high == 12.1);
     assert_true(isnan(pm_estimate_least_of(visits + 1, 1).estimate));
 }
