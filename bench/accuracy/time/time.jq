@@ -91,7 +91,7 @@ def page(cpu; processes; minutes): . as $all | (.here | far_off) as $off
       "",
       "Written by `make validate` (`bench/accuracy/time/time.sh`) on \(cpu). Sizes are those of `bench/apps/sizes.conf`: models are made of `KIND.fit`,",
       "and the size that is predicted is 2 to 8 times the largest of these (*beyond*), inside the second level of cache, or beyond a last level of 32 MiB. The",
-      "clock's figure is the least of \(processes) processes or more over \(minutes) minutes: of a program its CPU time without timers, of a nest the time in its timer.",
+      "clock's figure is the least of \(processes) processes or more\(if minutes == "0" then "" else " over \(minutes) minutes" end): of a program its CPU time without timers, of a nest the time in its timer.",
       "Nests are those with at least 2% of the program's time; one without a timer is judged with what it is in. *With timers*: CPU time with",
       "timers over that without, which a nest's time is no surer than. *Of a core*: the share of its slots that the host gave meanwhile. Nothing is tuned to a third of the nests (`_apart`).",
       "",

@@ -30,11 +30,12 @@ measured=$TOP/machines/measured
 
 # ---- machines -----------------------------------------------------------------------------------
 
-# Names of the processors that loop times are known of.
+# Names of the processors that loop times are known of, but for this one.
 other_machines() {
     local file
     for file in "$measured"/*.loops.json; do
-        [ -s "$file" ] && [ -s "${file%.loops.json}.conf" ] && basename "$file" .loops.json
+        [ -s "$file" ] && [ -s "${file%.loops.json}.conf" ] && [ "$(basename "$file" .loops.json)" != "$(cpu_file_name)" ] &&
+            basename "$file" .loops.json
     done
     return 0
 }
