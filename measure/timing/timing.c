@@ -173,23 +173,28 @@ static bool run_timed(const struct timing *t, struct repetition *repetition, siz
     return ok;
 }
 
-/* Is the least of N values nearly reached by another one? */
-static bool repeats(double least, double next) {
+/* The least value so far, and the one after it. */
+struct two_least {
+    double least, next;
+};
+
+static void add_value(struct two_least *of, double value) {
+    of->next = fmin(of->next, fmax(of->least, value));
+    of->least = fmin(of->least, value);
+}
+
+static bool repeats(const struct two_least *of) {
     const double alike = 1.02;
-    return next <= alike * least;
+    return of->next <= alike * of->least;
 }
 
 static bool least_repeats(const struct repetition *repetitions, size_t n) {
-    double plain[2] = {INFINITY, INFINITY}, timed[2] = {INFINITY, INFINITY};
+    struct two_least plain = {INFINITY, INFINITY}, timed = plain;
     for (size_t i = 0; i < n; i++) {
-        double seconds[] = {repetitions[i].plain_seconds, repetitions[i].cpu_seconds};
-        double *least[] = {plain, timed};
-        for (int k = 0; k < 2; k++) {
-            least[k][1] = fmin(least[k][1], fmax(least[k][0], seconds[k]));
-            least[k][0] = fmin(least[k][0], seconds[k]);
-        }
+        add_value(&plain, repetitions[i].plain_seconds);
+        add_value(&timed, repetitions[i].cpu_seconds);
     }
-    return repeats(plain[0], plain[1]) && repeats(timed[0], timed[1]);
+    return repeats(&plain) && repeats(&timed);
 }
 
 /* The first of REPETITIONS has had its plain run; the others begin with either in turn.  0 after an

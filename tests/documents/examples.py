@@ -8,6 +8,7 @@ reads is in the folder, or was written by an example before it.  Each command of
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -31,7 +32,7 @@ def missing(command):
         if not os.path.exists(name) and name not in written:
             return name
     for name in re.findall(r"(?:^|\| *)([\w.]+)", command):
-        if subprocess.run(["which", name], capture_output=True).returncode:
+        if not shutil.which(name):
             return name
     return None
 

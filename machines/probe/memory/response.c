@@ -192,8 +192,7 @@ static bool response_of_stream(const struct pm_probed_curve *curve,
                                const struct pm_probed_cache *cache, struct pm_response *response) {
     struct pm_estimate *cycles = pm_alloc(curve->n_points, sizeof *cycles); /* a byte */
     for (size_t i = 0; i < curve->n_points; i++)
-        cycles[i] = (struct pm_estimate){1 / curve->value[i].high, 1 / curve->value[i].estimate,
-                                         1 / curve->value[i].low};
+        cycles[i] = pm_estimate_inverse(1, curve->value[i]);
     bool ok = pm_response_of_latencies(curve->working_set_bytes, cycles, curve->n_points,
                                        1 / cache->bandwidth[PM_SWEEP_LOAD].estimate,
                                        cycles[curve->n_points - 1].estimate, response);
