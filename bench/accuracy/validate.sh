@@ -120,6 +120,8 @@ for part in "${parts[@]}"; do
         programs) validate_programs ;;
         *) bash "$here/$part.sh" ;;
     esac
+    touch "$folder/seconds"
+    sed -i "\\| $part\$|d" "$folder/seconds"
     echo "$((SECONDS - began)) $part" >>"$folder/seconds"
 done
 
