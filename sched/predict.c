@@ -348,7 +348,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
         return NULL;
     if (profile->n_threads > 1)
         return pm_predict_cores(structure, profile, machine, &o, err);
-    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
+    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
     struct pm_prediction *prediction = predict_one(structure, profile, machine, &o, err);
@@ -398,7 +398,7 @@ pm_predict_between(const struct pm_structure *structure, const struct pm_profile
         return NULL;
     if (profile->n_threads > 1)
         return predict_all(structure, profile, ends, machine, &o, NULL, err);
-    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
+    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
     double **misses = pm_set_misses_of_levels(structure, profile, ends, machine);

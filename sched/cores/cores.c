@@ -266,7 +266,7 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                         .machine = machine,
                         .options = options,
                         .n_threads = profile->n_threads,
-                        .known_on_share = pm_known_paths_new(),
+                        .known_on_share = pm_known_paths_new(options ? options->known : NULL),
                         .result = pm_alloc(1, sizeof *m.result)};
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);
