@@ -119,7 +119,7 @@ static void schedule_regions(struct mapping *m, const struct pm_scope_prediction
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
             schedule_region(m, s, scopes, all_cycles);
-    pm_schedule_interprocedural(&m->frequencies, &m->target, scopes, m->schedules,
+    pm_schedule_interprocedural(&m->frequencies, &m->target, m->known, scopes, m->schedules,
                                 &m->interprocedural);
     pm_dump_regions(m->dumping, &m->frequencies, m->schedules);
 }

@@ -38,6 +38,7 @@ struct pm_digest {
     uint64_t low, high;
 };
 struct pm_digest pm_digest_bytes(const void *bytes, size_t n_bytes);
+bool pm_digests_equal(struct pm_digest left, struct pm_digest right);
 uint64_t pm_hash_text(const char *text);
 
 /* An item that may have the hash that was looked for. */

@@ -189,7 +189,7 @@ void pm_known_window(struct pm_known_windows *known, const struct pm_dep_graph *
     for (struct pm_map_entry at = pm_map_find(&known->map, content.low); at.found;
          pm_map_next(&known->map, &at)) {
         const struct known_window *window = &known->windows[at.item];
-        if (window->content.low == content.low && window->content.high == content.high) {
+        if (pm_digests_equal(window->content, content)) {
             *result = window->result;
             return;
         }
