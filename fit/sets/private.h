@@ -63,6 +63,24 @@ void pm_walks_make(const struct pm_structure *structure, const struct pm_profile
                    const double *executions, struct pm_walks *walks);
 void pm_walks_free(struct pm_walks *walks);
 
+/* ---- call_components.c: routines that call each other ------------------------------------------
+ */
+
+/* Two routines are in one component if each is called, through others too, while the other one is
+   under way.  The component of a caller has a higher number than that of whom it calls, unless it
+   is the same. */
+struct pm_call_components {
+    uint32_t *of; /* [routine] */
+    uint32_t n;
+    bool *is_recursive;       /* [component]: its routines call each other, or one itself */
+    struct pm_lists routines; /* [component] */
+};
+
+/* Of the calls that are executed: EXECUTIONS are of basic blocks. */
+void pm_call_components_make(const struct pm_structure *structure, const double *executions,
+                             struct pm_call_components *components);
+void pm_call_components_free(struct pm_call_components *components);
+
 /* ---- carriers.c: the scopes that carry reuses --------------------------------------------------
  */
 
