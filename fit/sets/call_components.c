@@ -4,6 +4,10 @@
 
 #include "fit/sets/private.h"
 
+uint32_t pm_caller_of(const struct pm_structure *structure, const struct pm_call *call) {
+    return structure->scopes[structure->blocks[call->block].scope].routine;
+}
+
 struct search {
     struct pm_lists called;       /* [routine]: those it calls */
     uint32_t *number, *low;       /* [routine]: Tarjan's; PM_NONE: not seen yet */
@@ -61,7 +65,7 @@ void pm_call_components_make(const struct pm_structure *structure, const double 
     for (size_t c = 0; c < structure->n_calls; c++) {
         const struct pm_call *call = &structure->calls[c];
         if (executions[call->block] > 0)
-            callers[c] = structure->scopes[structure->blocks[call->block].scope].routine;
+            callers[c] = pm_caller_of(structure, call);
         callees[c] = call->routine;
     }
     struct search search = {.called = pm_lists_by_key(callers, callees, structure->n_calls, n),

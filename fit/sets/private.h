@@ -76,6 +76,9 @@ struct pm_call_components {
     struct pm_lists routines; /* [component] */
 };
 
+/* The routine that CALL is in. */
+uint32_t pm_caller_of(const struct pm_structure *structure, const struct pm_call *call);
+
 /* Of the calls that are executed: EXECUTIONS are of basic blocks. */
 void pm_call_components_make(const struct pm_structure *structure, const double *executions,
                              struct pm_call_components *components);
@@ -102,7 +105,43 @@ struct pm_carrier {
     uint32_t scope;
 };
 
-struct pm_carriers;
+/* One that carries a part of the reuses of a group at one distance. */
+struct pm_carried_part {
+    uint32_t scope;
+    double share;
+};
+struct pm_carried_parts {
+    PM_ARRAY(struct pm_carried_part, parts);
+};
+
+/* Who carries what no entry of a component's routines does, at the distance of a cell. */
+struct pm_parts_above {
+    uint32_t component, cell;
+    struct pm_carried_parts parts;
+};
+
+struct pm_carriers {
+    const struct pm_structure *structure;
+    const struct pm_profile *profile;
+    const double *executions;
+    const struct pm_distance_cells *groups;
+    const bool *is_random;
+    size_t n_cells;
+    struct pm_lists groups_of_routine;
+    struct pm_call_components components;
+    struct pm_lists calls_of;     /* [component]: calls from outside */
+    struct pm_lists calls_within; /* [routine]: calls of its own component */
+    double *called;               /* [routine]: how often it is … */
+    double *entered;              /* … from outside its component; */
+    double *component_entered;    /* [component]: all of its routines */
+    double *shares;               /* [routine]: while a carrier is made */
+    double *inflow;               /* [component]: the same */
+    double *share_of;             /* [scope]: while parts are added up */
+    struct pm_carrier **of_scope;
+    PM_ARRAY(struct pm_parts_above, above); /* as far as they were asked for */
+    struct pm_map above_map;                /* of them */
+};
+
 struct pm_carriers *pm_carriers_new(const struct pm_structure *structure,
                                     const struct pm_profile *profile, const double *executions,
                                     const struct pm_distance_cells *groups, const bool *is_random,
@@ -129,14 +168,9 @@ void pm_carried_sum_begin(const struct pm_carriers *carriers, struct pm_carried_
 double pm_carried_sum_in(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
                          const struct pm_carried_sum *sum);
 
-/* One that carries a part of the reuses of a group at one distance. */
-struct pm_carried_part {
-    uint32_t scope;
-    double share;
-};
-struct pm_carried_parts {
-    PM_ARRAY(struct pm_carried_part, parts);
-};
+/* ---- carried_parts.c: who carries reuses -------------------------------------------------------
+ */
+
 /* Adds those of reuses in SCOPE with as many blocks between as CELL begins with. */
 void pm_carriers_find(struct pm_carriers *carriers, uint32_t scope, size_t cell,
                       struct pm_carried_parts *parts);
