@@ -63,6 +63,27 @@ void pm_walks_make(const struct pm_structure *structure, const struct pm_profile
                    const double *executions, struct pm_walks *walks);
 void pm_walks_free(struct pm_walks *walks);
 
+/* ---- call_components.c: routines that call each other ------------------------------------------
+ */
+
+/* Two routines are in one component if each is called, through others too, while the other one is
+   under way.  The component of a caller has a higher number than that of whom it calls, unless it
+   is the same. */
+struct pm_call_components {
+    uint32_t *of; /* [routine] */
+    uint32_t n;
+    bool *is_recursive;       /* [component]: its routines call each other, or one itself */
+    struct pm_lists routines; /* [component] */
+};
+
+/* The routine that CALL is in. */
+uint32_t pm_caller_of(const struct pm_structure *structure, const struct pm_call *call);
+
+/* Of the calls that are executed: EXECUTIONS are of basic blocks. */
+void pm_call_components_make(const struct pm_structure *structure, const double *executions,
+                             struct pm_call_components *components);
+void pm_call_components_free(struct pm_call_components *components);
+
 /* ---- carriers.c: the scopes that carry reuses --------------------------------------------------
  */
 
@@ -84,7 +105,43 @@ struct pm_carrier {
     uint32_t scope;
 };
 
-struct pm_carriers;
+/* One that carries a part of the reuses of a group at one distance. */
+struct pm_carried_part {
+    uint32_t scope;
+    double share;
+};
+struct pm_carried_parts {
+    PM_ARRAY(struct pm_carried_part, parts);
+};
+
+/* Who carries what no entry of a component's routines does, at the distance of a cell. */
+struct pm_parts_above {
+    uint32_t component, cell;
+    struct pm_carried_parts parts;
+};
+
+struct pm_carriers {
+    const struct pm_structure *structure;
+    const struct pm_profile *profile;
+    const double *executions;
+    const struct pm_distance_cells *groups;
+    const bool *is_random;
+    size_t n_cells;
+    struct pm_lists groups_of_routine;
+    struct pm_call_components components;
+    struct pm_lists calls_of;     /* [component]: calls from outside */
+    struct pm_lists calls_within; /* [routine]: calls of its own component */
+    double *called;               /* [routine]: how often it is … */
+    double *entered;              /* … from outside its component; */
+    double *component_entered;    /* [component]: all of its routines */
+    double *shares;               /* [routine]: while a carrier is made */
+    double *inflow;               /* [component]: the same */
+    double *share_of;             /* [scope]: while parts are added up */
+    struct pm_carrier **of_scope;
+    PM_ARRAY(struct pm_parts_above, above); /* as far as they were asked for */
+    struct pm_map above_map;                /* of them */
+};
+
 struct pm_carriers *pm_carriers_new(const struct pm_structure *structure,
                                     const struct pm_profile *profile, const double *executions,
                                     const struct pm_distance_cells *groups, const bool *is_random,
@@ -111,14 +168,9 @@ void pm_carried_sum_begin(const struct pm_carriers *carriers, struct pm_carried_
 double pm_carried_sum_in(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
                          const struct pm_carried_sum *sum);
 
-/* One that carries a part of the reuses of a group at one distance. */
-struct pm_carried_part {
-    uint32_t scope;
-    double share;
-};
-struct pm_carried_parts {
-    PM_ARRAY(struct pm_carried_part, parts);
-};
+/* ---- carried_parts.c: who carries reuses -------------------------------------------------------
+ */
+
 /* Adds those of reuses in SCOPE with as many blocks between as CELL begins with. */
 void pm_carriers_find(struct pm_carriers *carriers, uint32_t scope, size_t cell,
                       struct pm_carried_parts *parts);
