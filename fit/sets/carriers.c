@@ -11,33 +11,16 @@
           of which a group g touches  ∫ m_g(x) / m(x) dx  (Denning's working set, of LRU stacks).
    A scope carries the reuses at distance d of its code if one entry lasts T(d) or longer, and no
    scope in it does.  Around a routine's outermost loops that is whoever calls it, each caller
-   with its share of the calls; where that is not known, all of the program. */
+   with its share of the calls; where that is not known, all of the program.  Routines that call
+   each other are one: what no call inside spans is of one from outside, and their shares of its
+   executions are alike. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
-/* Of a routine's calls: callers with fewer are left out. */
-static const double least_caller = 0.01;
-/* Of one entry of a scope: what the last iteration lacks. */
-static const double whole_entry = 1.02;
-
-enum { MOST_CALLS = 12 }; /* calls within calls that are followed */
-
-struct pm_carriers {
-    const struct pm_structure *structure;
-    const struct pm_profile *profile;
-    const double *executions;
-    const struct pm_distance_cells *groups;
-    const bool *is_random;
-    size_t n_cells;
-    struct pm_lists groups_of_routine;
-    struct pm_lists calls_of; /* [routine]: the calls that enter it */
-    double *called;           /* [routine]: how often they do */
-    double *shares;           /* [routine]: while a carrier is made */
-    struct pm_carrier **of_scope;
-};
+enum { MOST_CALLS = 12 }; /* calls within calls of a recursion that are followed */
 
 struct pm_carriers *pm_carriers_new(const struct pm_structure *structure,
                                     const struct pm_profile *profile, const double *executions,
@@ -52,23 +35,40 @@ struct pm_carriers *pm_carriers_new(const struct pm_structure *structure,
         .is_random = is_random,
         .n_cells = n_cells,
         .called = pm_alloc(structure->n_routines, sizeof(double)),
+        .entered = pm_alloc(structure->n_routines, sizeof(double)),
+        .component_entered = pm_alloc(structure->n_routines, sizeof(double)),
         .shares = pm_alloc(structure->n_routines, sizeof(double)),
+        .inflow = pm_alloc(structure->n_routines, sizeof(double)),
+        .share_of = pm_alloc(structure->n_scopes, sizeof(double)),
         .of_scope = pm_alloc(structure->n_scopes, sizeof(struct pm_carrier *))};
     uint32_t *keys = pm_alloc(structure->n_groups + structure->n_calls, sizeof *keys);
+    uint32_t *within = pm_alloc_none(structure->n_calls);
     for (uint32_t g = 0; g < structure->n_groups; g++)
         keys[g] = groups[g].n_cells || groups[g].always_missing > 0
                       ? structure->scopes[structure->groups[g].scope].routine
                       : PM_NONE;
     carriers->groups_of_routine =
         pm_lists_by_key(keys, NULL, structure->n_groups, structure->n_routines);
+    pm_call_components_make(structure, executions, &carriers->components);
+    const struct pm_call_components *components = &carriers->components;
     for (size_t c = 0; c < structure->n_calls; c++) {
         const struct pm_call *call = &structure->calls[c];
         double calls = executions[call->block];
-        keys[c] = calls > 0 ? call->routine : PM_NONE;
+        uint32_t component = components->of[call->routine];
+        bool is_within = components->of[pm_caller_of(structure, call)] == component;
+        keys[c] = calls > 0 && !is_within ? component : PM_NONE;
+        within[c] = calls > 0 && is_within ? call->routine : PM_NONE;
         carriers->called[call->routine] += calls;
+        if (keys[c] == PM_NONE)
+            continue;
+        carriers->entered[call->routine] += calls;
+        carriers->component_entered[component] += calls;
     }
-    carriers->calls_of = pm_lists_by_key(keys, NULL, structure->n_calls, structure->n_routines);
+    carriers->calls_of = pm_lists_by_key(keys, NULL, structure->n_calls, components->n);
+    carriers->calls_within =
+        pm_lists_by_key(within, NULL, structure->n_calls, structure->n_routines);
     free(keys);
+    free(within);
     return carriers;
 }
 
@@ -83,50 +83,117 @@ void pm_carriers_free(struct pm_carriers *carriers) {
             free(carriers->of_scope[s]);
         }
     free(carriers->of_scope);
+    for (size_t i = 0; i < carriers->n_above; i++)
+        free(carriers->above[i].parts.parts);
+    free(carriers->above);
+    pm_map_free(&carriers->above_map);
     free(carriers->called);
+    free(carriers->entered);
+    free(carriers->component_entered);
     free(carriers->shares);
+    free(carriers->inflow);
+    free(carriers->share_of);
+    pm_call_components_free(&carriers->components);
     pm_lists_free(&carriers->groups_of_routine);
     pm_lists_free(&carriers->calls_of);
+    pm_lists_free(&carriers->calls_within);
     free(carriers);
 }
 
 /* ---- what is called in a scope -----------------------------------------------------------------
  */
 
-/* Adds the share WEIGHT of the executions of each routine that code of ROUTINE calls, of SCOPE in
-   it or all (PM_NONE); CALLED lists those that have a share, some twice. */
-static void add_called(struct pm_carriers *carriers, uint32_t routine, uint32_t scope,
-                       double weight, unsigned depth, struct pm_carrier *carrier) {
-    const struct pm_structure *structure = carriers->structure;
-    const struct pm_routine *r = &structure->routines[routine];
-    size_t c = PM_LOWER_BOUND(structure->n_calls, i, structure->calls[i].block < r->first_block);
-    for (; c < structure->n_calls && structure->calls[c].block < r->first_block + r->n_blocks;
-         c++) {
-        const struct pm_call *call = &structure->calls[c];
-        double calls = carriers->executions[call->block], *sum = &carriers->shares[call->routine];
-        if (calls <= 0 || (scope != PM_NONE && !pm_block_is_inside(structure, call->block, scope)))
-            continue;
-        double share = weight * calls / carriers->called[call->routine];
-        if (*sum <= 0)
-            PM_PUSH(carrier, called)->routine = call->routine;
-        *sum = fmin(1, *sum + share);
-        if (depth < MOST_CALLS && share >= least_caller && call->routine != routine)
-            add_called(carriers, call->routine, PM_NONE, share, depth + 1, carrier);
-    }
-}
-
 static int compare_called(const void *left, const void *right) {
     return PM_COMPARE(((const struct pm_carried_routine *)left)->routine,
                       ((const struct pm_carried_routine *)right)->routine);
 }
 
+/* The calls of ROUTINE are numbers *FIRST … of the structure's; gives their end. */
+static size_t calls_in(const struct pm_structure *structure, uint32_t routine, size_t *first) {
+    const struct pm_routine *r = &structure->routines[routine];
+    *first = PM_LOWER_BOUND(structure->n_calls, i, structure->calls[i].block < r->first_block);
+    return PM_LOWER_BOUND(structure->n_calls, i,
+                          structure->calls[i].block < r->first_block + r->n_blocks);
+}
+
+/* The share of a call's executions that are in CARRIER. */
+static double share_of_call(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
+                            const struct pm_call *call) {
+    return pm_block_is_inside(carriers->structure, call->block, carrier->scope)
+               ? 1
+               : carriers->shares[pm_caller_of(carriers->structure, call)];
+}
+
+/* The shares of the routines of COMPONENT, which CARRIER's is one of: while the carrier is under
+   way they are called from in it, or by one of them that is.  From outside all of them enter as
+   one, which says where what follows begins. */
+static void share_out_recursion(struct pm_carriers *carriers, uint32_t component,
+                                const struct pm_carrier *carrier) {
+    const struct pm_structure *structure = carriers->structure;
+    const struct pm_lists *routines = &carriers->components.routines;
+    const uint32_t first = routines->first[component], end = routines->first[component + 1];
+    const struct pm_scope *scope = &structure->scopes[carrier->scope];
+    if (scope->kind == PM_SCOPE_ROUTINE && carriers->component_entered[component] > 0)
+        for (uint32_t i = first; i < end; i++)
+            carriers->shares[routines->items[i]] =
+                carriers->entered[scope->routine] / carriers->component_entered[component];
+    for (unsigned round = 0; round < MOST_CALLS; round++)
+        for (uint32_t i = first; i < end; i++) {
+            uint32_t routine = routines->items[i];
+            double calls = 0;
+            const struct pm_lists *into = &carriers->calls_within;
+            for (uint32_t c = into->first[routine]; c < into->first[routine + 1]; c++) {
+                const struct pm_call *call = &structure->calls[into->items[c]];
+                calls += carriers->executions[call->block] * share_of_call(carriers, carrier, call);
+            }
+            carriers->shares[routine] = fmin(1, calls / carriers->called[routine]);
+        }
+}
+
+/* Adds what the routines of COMPONENT, as far as they are in CARRIER, call in others. */
+static void flow_on(struct pm_carriers *carriers, uint32_t component,
+                    const struct pm_carrier *carrier) {
+    const struct pm_structure *structure = carriers->structure;
+    const struct pm_call_components *components = &carriers->components;
+    const struct pm_lists *routines = &components->routines;
+    for (uint32_t i = routines->first[component]; i < routines->first[component + 1]; i++) {
+        size_t c, end = calls_in(structure, routines->items[i], &c);
+        for (; c < end; c++) {
+            const struct pm_call *call = &structure->calls[c];
+            uint32_t to = components->of[call->routine];
+            if (to != component && carriers->executions[call->block] > 0)
+                carriers->inflow[to] +=
+                    carriers->executions[call->block] * share_of_call(carriers, carrier, call);
+        }
+    }
+}
+
+/* The shares of the routines that are called while CARRIER, a scope of ROUTINE, is under way:
+   from callers to those they call. */
 static void find_called(struct pm_carriers *carriers, uint32_t routine,
                         struct pm_carrier *carrier) {
-    add_called(carriers, routine, carrier->scope, 1, 0, carrier);
-    for (size_t i = 0; i < carrier->n_called; i++) {
-        double *share = &carriers->shares[carrier->called[i].routine];
-        carrier->called[i].share = *share;
-        *share = 0;
+    const struct pm_call_components *components = &carriers->components;
+    const uint32_t own = components->of[routine];
+    for (uint32_t component = own + 1; component-- > 0;) {
+        const uint32_t first = components->routines.first[component],
+                       end = components->routines.first[component + 1];
+        if (component == own && components->is_recursive[own])
+            share_out_recursion(carriers, own, carrier);
+        else if (component != own && carriers->inflow[component] <= 0)
+            continue;
+        for (uint32_t i = first; component != own && i < end; i++)
+            carriers->shares[components->routines.items[i]] =
+                fmin(1, carriers->inflow[component] / carriers->component_entered[component]);
+        carriers->inflow[component] = 0;
+        flow_on(carriers, component, carrier);
+        for (uint32_t i = first; i < end; i++) {
+            uint32_t called = components->routines.items[i];
+            if (carriers->shares[called] > 0)
+                *PM_PUSH(carrier, called) =
+                    (struct pm_carried_routine){called, carriers->shares[called]};
+        }
+        for (uint32_t i = first; i < end; i++)
+            carriers->shares[components->routines.items[i]] = 0;
     }
     PM_SORT(carrier->called, carrier->n_called, compare_called);
 }
@@ -291,54 +358,4 @@ double pm_carried_sum_in(const struct pm_carriers *carriers, const struct pm_car
                   pm_carrier_share(carriers, carrier, structure->groups[group].scope);
     }
     return result;
-}
-
-/* ---- who carries -------------------------------------------------------------------------------
- */
-
-static void add_part(struct pm_carried_parts *parts, uint32_t scope, double share) {
-    for (size_t i = 0; i < parts->n_parts; i++)
-        if (parts->parts[i].scope == scope) {
-            parts->parts[i].share += share;
-            return;
-        }
-    *PM_PUSH(parts, parts) = (struct pm_carried_part){scope, share};
-}
-
-static void find(struct pm_carriers *carriers, uint32_t scope, size_t cell, double share,
-                 unsigned depth, struct pm_carried_parts *parts) {
-    const struct pm_structure *structure = carriers->structure;
-    for (;; scope = structure->scopes[scope].parent) {
-        const struct pm_carrier *carrier = pm_carrier_of(carriers, scope);
-        if (!scope || depth > MOST_CALLS ||
-            (carrier->entries > 0 &&
-             carrier->window[cell] <= whole_entry * carrier->accesses / carrier->entries)) {
-            add_part(parts, scope, share);
-            return;
-        }
-        if (structure->scopes[scope].kind != PM_SCOPE_ROUTINE)
-            continue;
-        uint32_t routine = structure->scopes[scope].routine;
-        const struct pm_lists *calls = &carriers->calls_of;
-        double called = 0;
-        for (uint32_t i = calls->first[routine]; i < calls->first[routine + 1]; i++) {
-            double n = carriers->executions[structure->calls[calls->items[i]].block];
-            called += n >= least_caller * carriers->called[routine] ? n : 0;
-        }
-        if (called <= 0)
-            continue;
-        for (uint32_t i = calls->first[routine]; i < calls->first[routine + 1]; i++) {
-            uint32_t block = structure->calls[calls->items[i]].block;
-            double n = carriers->executions[block];
-            if (n >= least_caller * carriers->called[routine])
-                find(carriers, structure->blocks[block].scope, cell, share * n / called, depth + 1,
-                     parts);
-        }
-        return;
-    }
-}
-
-void pm_carriers_find(struct pm_carriers *carriers, uint32_t scope, size_t cell,
-                      struct pm_carried_parts *parts) {
-    find(carriers, scope, cell, 1, 0, parts);
 }
