@@ -118,7 +118,8 @@ static double schedule_change(const struct doubting *d, const char *figure, cons
     struct pm_known_paths *known = pm_known_paths_new(d->mapped->known);
     for (size_t i = 0; i < d->n_hot; i++)
         if (!row || row_is_used(d, d->hot[i].executions, row))
-            change += cycles_of_region(d, &target, known, d->hot[i].region) - d->hot[i].cycles_alone;
+            change +=
+                cycles_of_region(d, &target, known, d->hot[i].region) - d->hot[i].cycles_alone;
     pm_known_paths_free(known);
     pm_machine_copy_free(scaled);
     return change;

@@ -33,8 +33,7 @@ struct pm_known_paths {
 
 struct pm_known_paths *pm_known_paths_new(const struct pm_known_paths *beside) {
     struct pm_known_paths *known = pm_alloc(1, sizeof *known);
-    known->windows =
-        beside ? pm_known_windows_take(beside->windows) : pm_known_windows_new();
+    known->windows = beside ? pm_known_windows_take(beside->windows) : pm_known_windows_new();
     return known;
 }
 

@@ -120,8 +120,8 @@ double pm_group_way(const struct pm_group *group);
 
 struct pm_dep_graph;     /* sched/graph/graph.h */
 struct pm_known_windows; /* sched/window/window.h */
-struct pm_load_misses;  /* sched/window/misses.h */
-struct pm_wrong_branch; /* sched/window/window.h */
+struct pm_load_misses;   /* sched/window/misses.h */
+struct pm_wrong_branch;  /* sched/window/window.h */
 
 /* ---- the schedule of a path (schedule_path.c) -------------------------------------------------
  */

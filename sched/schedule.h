@@ -3,7 +3,7 @@
 #ifndef PM_SCHEDULE_H
 #define PM_SCHEDULE_H
 
-#include "core/base/hash_map.h"
+#include "core/base/base.h"
 #include "core/structure/structure.h"
 #include "sched/sched.h"
 #include "sched/target/target.h"

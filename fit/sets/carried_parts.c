@@ -97,7 +97,13 @@ static size_t parts_above(struct pm_carriers *carriers, uint32_t component, size
         uint32_t routine =
             carriers->components.routines.items[carriers->components.routines.first[component]];
         uint32_t around = structure->scopes[structure->routines[routine].scope].parent;
-        add_share(carriers, carrier_from(carriers, around, cell), 1, &parts);
+        uint32_t carrier = carrier_from(carriers, around, cell);
+        while (carrier == PM_NONE) { /* a parallel region stands in the routine that it is of */
+            around = structure->scopes[structure->routines[structure->scopes[around].routine].scope]
+                         .parent;
+            carrier = carrier_from(carriers, around, cell);
+        }
+        add_share(carriers, carrier, 1, &parts);
     }
     for (uint32_t i = calls->first[component]; i < calls->first[component + 1]; i++) {
         const struct pm_call *call = &structure->calls[calls->items[i]];

@@ -151,7 +151,8 @@ static void note_cores(const struct mapping *m, const struct pm_profile *profile
     pm_prediction_note_of(
         p, NAN,
         "Time on %u cores with %u threads: what is serial, and of each parallel part the core that "
-        "takes longest, %.2f times the mean. Rows and misses are of these cores; `pmodel query` has "
+        "takes longest, %.2f times the mean. Rows and misses are of these cores; `pmodel query` "
+        "has "
         "the misses of all threads together. What beginning and ending "
         "parallel parts, locks and data that go from core to core cost is not in it.",
         cores->n_cores, cores->n_threads, cores->imbalance);

@@ -90,8 +90,7 @@ static struct pm_digest digest_of(const struct pm_step_trace *trace, size_t half
 static struct pm_trace_time time_of(const struct tracing *j, const struct pm_step_trace *trace,
                                     size_t half_steps) {
     bool is_new;
-    struct pm_trace_time *time =
-        pm_known_trace(j->known, digest_of(trace, half_steps), &is_new);
+    struct pm_trace_time *time = pm_known_trace(j->known, digest_of(trace, half_steps), &is_new);
     if (is_new) {
         struct pm_forwardings found = {0};
         pm_trace_forwardings(j->frequencies->structure, trace, NULL, &found);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/hash_map.h"
+#include "core/base/base.h"
 #include "sched/window/window.h"
 
 struct known_window {
@@ -162,8 +162,9 @@ static void put_all(struct pm_known_windows *known, const struct pm_dep_graph *g
                               limits->trips,
                               graph->slots,
                               can_end_early ? limits->least_cycles : 0};
-    const uint32_t words[] = {limits->scheduler,      limits->has_fetch,     limits->has_units,
-                              limits->carries,        limits->misses != NULL, limits->wrong != NULL,
+    const uint32_t words[] = {limits->scheduler,        limits->has_fetch,
+                              limits->has_units,        limits->carries,
+                              limits->misses != NULL,   limits->wrong != NULL,
                               (uint32_t)graph->n_nodes, graph->n_references};
     const unsigned iterations = pm_window_most_iterations(graph, limits);
     known->n_content = 0;

@@ -159,7 +159,7 @@ def texts(store, at, new):
     size = new if is_size(new) else at
     name, sizes, rest = neighbours(size)
     follow = ["-P", f"{name}={','.join(sizes)}", *rest]
-    each = [o for pair in size.split(",") for o in ("-P", pair)]
+    each = [o for pair in size.split(",")[1:] for o in ("-P", pair)]
     on = ["-m", f"{ON},{OTHER}"]
     loop = next((r["key"] for r in report(store, size, [ON])[ON]["rows"] if r.get("key")), None)
     some = [["report", store, *on, "-P", size, "--format", "csv"], ["report", store, *on, "-P", size, "--notes"],
@@ -192,10 +192,10 @@ def any_environment(store, at, new):
 
 def page_in_any_environment(store, at, new):
     size = new if is_size(new) else at
-    pages = []
+    pages, parameters = [], [o for pair in size.split(",")[1:] for o in ("-P", pair)]
     with tempfile.TemporaryDirectory() as folder:
         for environment in (PLAIN, UNLIKE):
-            run("report", "--as", "page", store, "-m", f"{ON},{OTHER}", "--sizes", "3", "-P", size, "-o", f"{folder}/page.html", environment=environment)
+            run("report", "--as", "page", store, "-m", f"{ON},{OTHER}", "--sizes", "3", *parameters, "-o", f"{folder}/page.html", environment=environment)
             pages.append(open(f"{folder}/page.html", "rb").read())
     return None if pages[0] == pages[1] else "the pages differ"
 
