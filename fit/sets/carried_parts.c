@@ -96,12 +96,12 @@ static size_t parts_above(struct pm_carriers *carriers, uint32_t component, size
     if (entered <= 0) {
         uint32_t routine =
             carriers->components.routines.items[carriers->components.routines.first[component]];
-        uint32_t around = structure->scopes[structure->routines[routine].scope].parent;
-        uint32_t carrier = carrier_from(carriers, around, cell);
-        while (carrier == PM_NONE) { /* a parallel region stands in the routine that it is of */
-            around = structure->scopes[structure->routines[structure->scopes[around].routine].scope]
-                         .parent;
-            carrier = carrier_from(carriers, around, cell);
+        /* As of a parallel region, which the OpenMP library calls: it is within the routine that
+           begins it. */
+        uint32_t around = structure->scopes[structure->routines[routine].scope].parent, carrier;
+        while ((carrier = carrier_from(carriers, around, cell)) == PM_NONE) {
+            uint32_t outer = structure->scopes[around].routine;
+            around = structure->scopes[structure->routines[outer].scope].parent;
         }
         add_share(carriers, carrier, 1, &parts);
     }
