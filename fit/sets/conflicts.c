@@ -26,7 +26,6 @@
 enum {
     MOST_CLUSTERS = 32, /* of others, the largest: blocks of the rest count as anywhere */
     MOST_CLASSES = 256, /* residue classes that are told apart; larger moduli count as this one */
-    PAGE_BYTES = 4096,  /* what allocators and linkers keep to */
     MOST_STEPS = 256, /* of numbers of blocks: more than these are counted by twos, by threes … */
     MOST_COLOUR_STEPS = 128, /* the same where they are thinned afterwards */
 };
@@ -46,9 +45,14 @@ struct pm_conflicts {
     uint32_t steps;
     double step; /* blocks */
     size_t n_clusters;
-    uint32_t **in_set;     /* [cluster][set]: blocks; NULL: not counted yet */
-    bool *is_small;        /* [cluster]: not one of the largest */
-    double small_blocks;   /* of these */
+    uint32_t *
+        *in_set; /* [cluster][set]: blocks, each for the cluster's weight; NULL: not counted yet */
+    struct pm_lists *of_group; /* [cluster][group of it]: ranges; made with in_set */
+    bool *is_small;            /* [cluster]: not one of the largest */
+    double small_blocks;       /* of these */
+    uint32_t group;            /* of whose blocks … */
+    double
+        *of_window; /* … this is the distribution of others of the window; PM_NONE: of none yet */
     struct others *others; /* [cluster]: all but it; [n_clusters]: all, moved at random */
 };
 
@@ -137,39 +141,59 @@ static void add_range(int64_t first, int64_t last, uint64_t n_sets, uint32_t *in
     }
 }
 
-/* Blocks of CLUSTER in each set, of GROUP only or of all (PM_NONE); how many. */
-static uint64_t count_in_sets(const struct pm_window_cluster *cluster, uint32_t group,
-                              uint64_t n_sets, uint32_t *in_set) {
+/* Adds the blocks of the N ranges of CLUSTER that ITEMS lists (NULL: all), ascending, to the sets
+   that they are in; how many. */
+static uint64_t count_in_sets(const struct pm_window_cluster *cluster, const uint32_t *items,
+                              size_t n, uint64_t n_sets, uint32_t *in_set) {
     int64_t first = 0, last = -1;
-    uint64_t n = 0;
-    for (size_t i = 0; i <= cluster->n_ranges; i++) {
-        const struct pm_block_range *range = i < cluster->n_ranges ? &cluster->ranges[i] : NULL;
-        if (range && group != PM_NONE && range->group != group)
-            continue;
+    uint64_t sum = 0;
+    for (size_t i = 0; i <= n; i++) {
+        const struct pm_block_range *range = i == n ? NULL : &cluster->ranges[items ? items[i] : i];
         if (range && last >= first && range->first <= last + 1) {
             last = range->last > last ? range->last : last;
             continue;
         }
         if (last >= first) {
             add_range(first, last, n_sets, in_set);
-            n += (uint64_t)(last - first) + 1;
+            sum += (uint64_t)(last - first) + 1;
         }
         if (range) {
             first = range->first;
             last = range->last;
         }
     }
-    return n;
+    return sum;
+}
+
+/* The number of GROUP among those of CLUSTER; PM_NONE: it has none of it. */
+static uint32_t place_of_group(const struct pm_window_cluster *cluster, uint32_t group) {
+    size_t at = PM_LOWER_BOUND(cluster->n_groups, i, cluster->groups[i] < group);
+    return at < cluster->n_groups && cluster->groups[at] == group ? (uint32_t)at : PM_NONE;
 }
 
 /* Blocks of cluster C in each set. */
 static const uint32_t *in_set_of(const struct pm_conflicts *conflicts, size_t c) {
+    const struct pm_window_cluster *cluster = &conflicts->window->clusters[c];
     uint32_t **in_set = &conflicts->in_set[c];
     if (!*in_set) {
         *in_set = pm_alloc(conflicts->n_sets, sizeof **in_set);
-        count_in_sets(&conflicts->window->clusters[c], PM_NONE, conflicts->n_sets, *in_set);
+        count_in_sets(cluster, NULL, cluster->n_ranges, conflicts->n_sets, *in_set);
     }
     return *in_set;
+}
+
+/* The ranges of each group of cluster C. */
+static const struct pm_lists *ranges_of_groups(const struct pm_conflicts *conflicts, size_t c) {
+    const struct pm_window_cluster *cluster = &conflicts->window->clusters[c];
+    struct pm_lists *lists = &conflicts->of_group[c];
+    if (!lists->first) {
+        uint32_t *places = pm_alloc(cluster->n_ranges, sizeof *places);
+        for (size_t i = 0; i < cluster->n_ranges; i++)
+            places[i] = place_of_group(cluster, cluster->ranges[i].group);
+        *lists = pm_lists_by_key(places, NULL, cluster->n_ranges, cluster->n_groups);
+        free(places);
+    }
+    return lists;
 }
 
 static int compare_downwards(const void *left, const void *right) {
@@ -215,9 +239,12 @@ struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t b
                                        .steps = (uint32_t)ceil(most / step),
                                        .step = step,
                                        .n_clusters = n,
+                                       .group = PM_NONE,
                                        .in_set = pm_alloc(n, sizeof(uint32_t *)),
+                                       .of_group = pm_alloc(n, sizeof(struct pm_lists)),
                                        .is_small = pm_alloc(n, sizeof(bool)),
                                        .others = pm_alloc(n + 1, sizeof(struct others))};
+    conflicts->of_window = pm_alloc(conflicts->steps + 1, sizeof *conflicts->of_window);
     find_small(conflicts);
     return conflicts;
 }
@@ -225,12 +252,16 @@ struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t b
 void pm_conflicts_free(struct pm_conflicts *conflicts) {
     if (!conflicts)
         return;
-    for (size_t c = 0; c < conflicts->n_clusters; c++)
+    for (size_t c = 0; c < conflicts->n_clusters; c++) {
         free(conflicts->in_set[c]);
+        pm_lists_free(&conflicts->of_group[c]);
+    }
     for (size_t c = 0; c <= conflicts->n_clusters; c++)
         free(conflicts->others[c].p);
     free(conflicts->in_set);
+    free(conflicts->of_group);
     free(conflicts->is_small);
+    free(conflicts->of_window);
     free(conflicts->others);
     free(conflicts);
 }
@@ -242,8 +273,9 @@ static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t
     double *p = pm_alloc(classes * places, sizeof *p);
     double share = (double)classes / (double)conflicts->n_sets;
     const uint32_t *in_set = in_set_of(conflicts, c);
+    const double weight = conflicts->window->clusters[c].weight;
     for (uint64_t s = 0; s < conflicts->n_sets; s++)
-        add_at(conflicts, in_set[s], share, p + s % classes * places);
+        add_at(conflicts, weight * in_set[s], share, p + s % classes * places);
     for (uint64_t k = 0; k < others->n_classes; k++)
         convolve(others->p + k * places, p + k % classes * places, conflicts->steps);
     free(p);
@@ -289,37 +321,38 @@ static void convolve_even(const struct pm_conflicts *conflicts, double *sum, dou
     convolve(sum, p, conflicts->steps);
 }
 
-static bool has_group(const struct pm_window_cluster *cluster, uint32_t group) {
-    for (size_t i = 0; i < cluster->n_groups; i++)
-        if (cluster->groups[i] == group)
-            return true;
-    return false;
-}
-
 /* Adds to SUM, for each of the group's blocks of cluster C, the distribution of how many others are
    in its set; how many blocks these are. */
-static double add_own(const struct pm_conflicts *conflicts, size_t c, uint32_t group,
-                      const double *around, double *sum) {
-    const uint32_t steps = conflicts->steps;
-    if (!has_group(&conflicts->window->clusters[c], group))
+static double add_own(const struct pm_conflicts *conflicts, size_t c, uint32_t group, double *sum) {
+    const struct pm_window_cluster *cluster = &conflicts->window->clusters[c];
+    const uint32_t steps = conflicts->steps, place = place_of_group(cluster, group);
+    const double weight = cluster->weight;
+    if (place == PM_NONE)
         return 0;
+    const struct pm_lists *ranges = ranges_of_groups(conflicts, c);
+    const uint32_t first = ranges->first[place];
     uint32_t *mine = pm_alloc(conflicts->n_sets, sizeof *mine);
-    uint64_t n = count_in_sets(&conflicts->window->clusters[c], group, conflicts->n_sets, mine);
+    uint64_t n = count_in_sets(cluster, ranges->items + first, ranges->first[place + 1] - first,
+                               conflicts->n_sets, mine);
     const struct others *others = n ? others_of(conflicts, c) : NULL;
     const uint32_t *in_set = in_set_of(conflicts, c);
     for (uint64_t k = 0; n && k < others->n_classes; k++) {
         double own[steps + 1];
+        bool is_any = false;
         memset(own, 0, sizeof own);
         for (uint64_t s = k; s < conflicts->n_sets; s += others->n_classes)
-            if (mine[s])
-                add_at(conflicts, in_set[s] - 1, mine[s], own);
+            if (mine[s]) {
+                add_at(conflicts, weight * in_set[s] - 1, weight * mine[s], own);
+                is_any = true;
+            }
+        if (!is_any)
+            continue;
         convolve(own, others->p + k * (steps + 1), steps);
-        convolve(own, around, steps);
         for (uint32_t i = 0; i <= steps; i++)
             sum[i] += own[i];
     }
     free(mine);
-    return (double)n;
+    return weight * (double)n;
 }
 
 /* The distribution P (most + 1 places) of the blocks of one colour, from SUM of all colours. */
@@ -346,25 +379,29 @@ static void spread_over_steps(const struct pm_conflicts *conflicts, const double
         p[(uint32_t)fmin(s * conflicts->step, conflicts->most)] += sum[s];
 }
 
-void pm_conflicts_count(const struct pm_conflicts *conflicts, uint32_t group, double random,
-                        double even, double *p) {
+/* The distribution of how many others of the window are in the set of a block of GROUP. */
+static const double *of_window(struct pm_conflicts *conflicts, uint32_t group) {
     const uint32_t steps = conflicts->steps;
-    const size_t n = conflicts->n_clusters;
-    double around[steps + 1], sum[steps + 1], blocks = 0;
-    memset(around, 0, sizeof around);
-    memset(sum, 0, sizeof sum);
-    around[0] = 1;
-    convolve_random(conflicts, around, random);
-    convolve_even(conflicts, around, even);
-    for (size_t c = 0; c < n; c++)
-        blocks += add_own(conflicts, c, group, around, sum);
-    if (blocks > 0)
-        for (uint32_t i = 0; i <= steps; i++)
-            sum[i] /= blocks;
-    else {
-        memcpy(sum, around, sizeof sum);
-        convolve(sum, others_of(conflicts, n)->p, steps);
-    }
+    double *sum = conflicts->of_window, blocks = 0;
+    if (conflicts->group == group)
+        return sum;
+    conflicts->group = group;
+    memset(sum, 0, (steps + 1) * sizeof *sum);
+    for (size_t c = 0; c < conflicts->n_clusters; c++)
+        blocks += add_own(conflicts, c, group, sum);
+    if (blocks <= 0)
+        memcpy(sum, others_of(conflicts, conflicts->n_clusters)->p, (steps + 1) * sizeof *sum);
+    for (uint32_t i = 0; blocks > 0 && i <= steps; i++)
+        sum[i] /= blocks;
+    return sum;
+}
+
+void pm_conflicts_count(struct pm_conflicts *conflicts, uint32_t group, double random, double even,
+                        double *p) {
+    double sum[conflicts->steps + 1];
+    memcpy(sum, of_window(conflicts, group), sizeof sum);
+    convolve_random(conflicts, sum, random);
+    convolve_even(conflicts, sum, even);
     if (conflicts->colours > 1)
         spread_over_colours(conflicts, sum, p);
     else

@@ -212,30 +212,59 @@ static void settle(const struct pm_sets *sets, const struct pm_ruled_cache *cach
     free(misses);
 }
 
-void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
-                            double *misses, const struct pm_histograms_of *others, size_t n_others,
-                            double *misses_of_others) {
+/* The reuses that a question is about. */
+struct answer {
+    struct pm_reuse_list own, others;
+    bool has_own, has_others;
+};
+
+static void list_reuses(const struct pm_sets *sets, const struct pm_policy_question *question,
+                        struct answer *answer) {
     const struct pm_histograms_of whole = {sets->profile->histograms, sets->profile->n_histograms};
-    const bool is_lru = pm_rule_is_lru(cache->rule);
+    answer->has_own = question->misses || !pm_rule_is_lru(question->cache.rule);
+    answer->has_others = question->n_others > 0;
+    if (answer->has_own)
+        pm_reuse_list_make(sets, &whole, 1, &question->cache, &answer->own);
+    if (answer->has_others)
+        pm_reuse_list_make(sets, question->others, question->n_others, &question->cache,
+                           &answer->others);
+}
+
+static void count_misses(const struct pm_sets *sets, const struct pm_policy_question *question,
+                         struct answer *answer) {
+    const bool is_lru = pm_rule_is_lru(question->cache.rule);
     struct fixed_point point;
-    struct pm_reuse_list list;
-    if (!is_lru)
+    if (!is_lru) {
         fixed_point_make(sets, &point);
-    if (misses || !is_lru) {
-        pm_reuse_list_make(sets, &whole, 1, cache, &list);
-        if (!is_lru)
-            settle(sets, cache, &list, &point);
-        if (misses)
-            add_up(&list, misses);
-        pm_reuse_list_free(&list);
+        settle(sets, &question->cache, &answer->own, &point);
     }
-    if (n_others) {
-        pm_reuse_list_make(sets, others, n_others, cache, &list);
-        for (int round = 0; !is_lru && round < PART_ROUNDS; round++)
-            use(sets, cache, &point, &list);
-        add_up(&list, misses_of_others);
-        pm_reuse_list_free(&list);
-    }
+    if (question->misses)
+        add_up(&answer->own, question->misses);
+    for (int round = 0; answer->has_others && !is_lru && round < PART_ROUNDS; round++)
+        use(sets, &question->cache, &point, &answer->others);
+    if (answer->has_others)
+        add_up(&answer->others, question->misses_of_others);
     if (!is_lru)
         fixed_point_free(&point);
+}
+
+void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_policy_question *questions,
+                            size_t n) {
+    struct answer *answers = pm_alloc(n, sizeof *answers);
+    struct pm_reuse_list **lists = pm_alloc(2 * n, sizeof *lists);
+    size_t n_lists = 0;
+    for (size_t i = 0; i < n; i++) {
+        list_reuses(sets, &questions[i], &answers[i]);
+        if (answers[i].has_own)
+            lists[n_lists++] = &answers[i].own;
+        if (answers[i].has_others)
+            lists[n_lists++] = &answers[i].others;
+    }
+    pm_reuse_lists_count(sets, lists, n_lists);
+    for (size_t i = 0; i < n; i++)
+        count_misses(sets, &questions[i], &answers[i]);
+    for (size_t l = 0; l < n_lists; l++)
+        pm_reuse_list_free(lists[l]);
+    free(lists);
+    free(answers);
 }

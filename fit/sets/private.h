@@ -175,7 +175,41 @@ double pm_carried_sum_in(const struct pm_carriers *carriers, const struct pm_car
 void pm_carriers_find(struct pm_carriers *carriers, uint32_t scope, size_t cell,
                       struct pm_carried_parts *parts);
 
+/* ---- boxes.c: the elements of a walk, and those in slices of memory ---------------------------
+ */
+
+/* Runs of bytes: at  start + Σ i·stride,  0 ≤ i < count in each dimension. */
+struct pm_box {
+    int64_t start, run_bytes;
+    uint32_t n;
+    struct pm_walk_level dimensions[PM_MOST_STRIDE_LEVELS]; /* ascending, positive strides */
+};
+
+/* How many of WALK's levels EXECUTIONS elements need, the last of which they may not span as a
+   whole. */
+uint32_t pm_walk_levels_of(const struct pm_walk *walk, uint64_t executions);
+/* The blocks of the first EXECUTIONS elements of WALK, at least one, as boxes; how many. */
+uint32_t pm_walk_boxes(const struct pm_walk *walk, uint64_t executions, uint64_t block_bytes,
+                       struct pm_box boxes[PM_MOST_STRIDE_LEVELS + 1]);
+double pm_box_runs(const struct pm_box *box);
+
+/* WIDTH bytes of memory every APART bytes, of which one begins at FIRST; APART = WIDTH: all. */
+struct pm_slices {
+    int64_t first, width, apart;
+};
+/* Bytes FROM to TO; false: no more are wanted. */
+typedef bool pm_run_seen(void *context, int64_t from, int64_t to);
+/* Calls SEEN for what of BOX's runs lies in slices. */
+void pm_box_visit(const struct pm_box *box, const struct pm_slices *slices, pm_run_seen *seen,
+                  void *context);
+
 /* ---- set_window.c: the blocks that a window touches ------------------------------------------ */
+
+/* A walk in a carrier. */
+struct pm_rated_walk {
+    const struct pm_walk *walk;
+    double rate; /* executions for each touch of a block in the carrier */
+};
 
 /* Neighbouring blocks that one group touches. */
 struct pm_block_range {
@@ -190,34 +224,38 @@ struct pm_window_cluster {
     uint32_t space; /* as of walks */
     bool page_known;
     PM_ARRAY(struct pm_block_range, ranges); /* ascending by first block; they may overlap */
-    double blocks;                           /* distinct ones */
-    PM_ARRAY(uint32_t, groups);              /* whose they are */
+    double weight; /* each block stands for so many: of a large cluster slices were looked at */
+    double blocks; /* distinct ones, with their weight */
+    PM_ARRAY(uint32_t, groups); /* whose they are, ascending */
 };
 
-/* Memory for ranges that none are in. */
-struct pm_range_room {
-    struct pm_block_range *ranges;
-    size_t n;
-};
+/* Walks of a carrier at a time, as they are enumerated. */
+struct pm_window_walks;
+/* Of N walks.  Slices have GRANULE bytes, a multiple of the blocks: in which set a block is hangs
+   on its place in one. */
+struct pm_window_walks *pm_window_walks_new(const struct pm_rated_walk *walks, size_t n,
+                                            uint64_t block_bytes, uint64_t granule);
+void pm_window_walks_free(struct pm_window_walks *walks);
 
 struct pm_window {
     PM_ARRAY(struct pm_window_cluster, clusters);
+    size_t n_made; /* clusters that have memory, of which the last ones are not in use */
     double blocks; /* of all */
-    /* Of windows that it was before: a window has megabytes of ranges, there are thousands of them,
-       and to get that from the system anew each time took half of all time. */
-    PM_ARRAY(struct pm_range_room, rooms);
-};
-
-/* A walk in a carrier. */
-struct pm_rated_walk {
-    const struct pm_walk *walk;
-    double rate; /* executions for each touch of a block in the carrier */
 };
 
 /* Fills WINDOW, which may be of another window, with that of a window of ACCESSES. */
-void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses,
-                    uint64_t block_bytes, struct pm_window *window);
+void pm_window_make(struct pm_window_walks *walks, double accesses, struct pm_window *window);
 void pm_window_free(struct pm_window *window);
+
+/* A window that touches about as many blocks as are asked for. */
+struct pm_window_search;
+/* Windows of MOST_ACCESSES at most.  WALKS is borrowed. */
+struct pm_window_search *pm_window_search_new(struct pm_window_walks *walks, double most_accesses);
+void pm_window_search_free(struct pm_window_search *search);
+/* The longest that touches BLOCKS at most, but for a small share, and its *ACCESSES: near GUESS, if
+   that is right.  Its result hangs on nothing else that was asked.  Valid until the next call. */
+const struct pm_window *pm_window_search_for(struct pm_window_search *search, double blocks,
+                                             double guess, double *accesses);
 
 /* ---- reuse_times.c: the walks of one time and another -------------------------------------------
  */
@@ -249,6 +287,8 @@ double pm_walk_time_fits(const struct pm_walk_time *time, uint32_t group, double
 /* ---- conflicts.c: how many of them lie in one set ----------------------------------------------
  */
 
+enum { PAGE_BYTES = 4096 }; /* what allocators and linkers keep to */
+
 struct pm_set_shape {
     uint64_t n_sets;
     bool random_pages; /* which sets the blocks of a page are in, is decided at random */
@@ -256,7 +296,7 @@ struct pm_set_shape {
 };
 
 struct pm_conflicts;
-/* Of WINDOW, which is borrowed. */
+/* Of WINDOW, which is borrowed.  Asked of one group after the other it is fastest. */
 struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t block_bytes,
                                       const struct pm_set_shape *shape);
 void pm_conflicts_free(struct pm_conflicts *conflicts);
@@ -264,8 +304,8 @@ void pm_conflicts_free(struct pm_conflicts *conflicts);
 /* P[x]: the probability that X blocks of others are in the set of one that GROUP touches, in
    P[most] that so many or more are, where beside those of the window RANDOM blocks are anywhere and
    EVEN ones spread evenly. */
-void pm_conflicts_count(const struct pm_conflicts *conflicts, uint32_t group, double random,
-                        double even, double *p);
+void pm_conflicts_count(struct pm_conflicts *conflicts, uint32_t group, double random, double even,
+                        double *p);
 
 /* ---- replacement.c: what is replaced -----------------------------------------------------------
  */
@@ -344,26 +384,37 @@ struct pm_histograms_of {
     size_t n;
 };
 struct pm_reuse_list {
+    struct pm_ruled_cache cache;
     PM_ARRAY(struct pm_carried_reuses, reuses); /* ascending by scope, then cell */
     size_t n_histograms;                        /* of all profiles */
     size_t n_counts;                            /* of each reuse */
     float *counts;  /* [reuse][n_counts]: pm_between.p; NULL: one set, or LRU */
     double *misses; /* [histogram]: misses of the other reuses, and accesses that always miss */
 };
-/* Makes the list for N profiles, whose histograms are numbered consecutively.  The profiles share
-   windows, so that the result of one depends a little on the others. */
+/* Makes the list for N profiles, whose histograms are numbered consecutively. */
 void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,
                         const struct pm_ruled_cache *cache, struct pm_reuse_list *list);
+/* Fills in what is between for the reuses of the lists in caches of sets.  They share windows, but
+   none has others for that. */
+void pm_reuse_lists_count(const struct pm_sets *sets, struct pm_reuse_list *const *lists,
+                          size_t n_lists);
 void pm_reuse_list_free(struct pm_reuse_list *list);
 
 /* ---- policies.c: the misses of a cache by its rule ---------------------------------------------
  */
 
-/* MISSES becomes those of each histogram of the profile of SETS, unless it is NULL, and
-   MISSES_OF_OTHERS those of each histogram of OTHERS, one after the other, at the profile's fixed
-   point.  The profile's are the same to the bit whether there are others or not. */
-void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
-                            double *misses, const struct pm_histograms_of *others, size_t n_others,
-                            double *misses_of_others);
+/* What is asked of a cache.  MISSES becomes those of each histogram of the profile of SETS, unless
+   it is NULL, and MISSES_OF_OTHERS those of each histogram of OTHERS, one after the other, at the
+   profile's fixed point. */
+struct pm_policy_question {
+    struct pm_ruled_cache cache;
+    double *misses;
+    const struct pm_histograms_of *others;
+    size_t n_others;
+    double *misses_of_others;
+};
+/* Answers N questions.  Each answer is the same to the bit whatever else is asked. */
+void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_policy_question *questions,
+                            size_t n);
 
 #endif

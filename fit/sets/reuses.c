@@ -11,20 +11,18 @@
 
 /* Times a cache's blocks: reuses with more between miss in any set. */
 static const double longest_reuse = 4.0;
-/* Ratio of lengths in which a window is searched for. */
-static const double window_step = 1.2;
-/* Then between two of them, until it lacks no more of a distance than this share, or a block: what
- * is lacking counts as spread evenly. */
-static const double window_close = 0.005;
 /* Of a reuse: times with a smaller share are left out. */
 static const double least_time = 0.01;
 /* Of the reuses that sets may decide, by weight: the rest are as in one set. */
 static const double sets_kept = 0.999;
+/* Blocks between: caches of that many ways and more share windows, of what is touched from so far.
+ */
+static const double most_far = 8.0;
 /* Of the touches from afar in a scope, the walks that have the most: the rest are even. */
 static const double walks_kept = 0.999;
 
 enum {
-    MOST_STEPS = 8,       /* of a search for a window */
+    PARTS_OF_CELL = 8,    /* distances that are told apart in one */
     MOST_WORK = 10000000, /* walks, sets and numbers of a cache that are looked at: some seconds */
 };
 
@@ -79,11 +77,11 @@ struct rated_walks {
     PM_ARRAY(struct pm_rated_walk, walks);
 };
 
-/* Touches of blocks that are in no cache of one set of WAYS: what they touch may be far from it. */
-static double touches_from_afar(const struct pm_distance_cells *cells, double ways) {
+/* Touches of blocks after FAR others or more. */
+static double touches_from_afar(const struct pm_distance_cells *cells, double far) {
     double touches = cells->always_missing;
     for (size_t i = 0; i < cells->n_cells; i++)
-        touches += cells->cells[i].distance >= ways ? cells->cells[i].accesses : 0;
+        touches += cells->cells[i].distance >= far ? cells->cells[i].accesses : 0;
     return touches;
 }
 
@@ -100,8 +98,7 @@ static int compare_weights(const void *left, const void *right) {
 
 /* For each group whether its walks are of those that have most touches from afar in CARRIER; the
    caller frees. */
-static bool *groups_kept(const struct pm_sets *sets, const struct pm_carrier *carrier,
-                         double ways) {
+static bool *groups_kept(const struct pm_sets *sets, const struct pm_carrier *carrier, double far) {
     const struct pm_structure *structure = sets->structure;
     bool *kept = pm_alloc(structure->n_groups, sizeof *kept);
     struct weighed_group *groups = pm_alloc(structure->n_groups, sizeof *groups);
@@ -111,7 +108,7 @@ static bool *groups_kept(const struct pm_sets *sets, const struct pm_carrier *ca
         double share = sets->walks.is_regular[g]
                            ? pm_carrier_share(sets->carriers, carrier, structure->groups[g].scope)
                            : 0;
-        double touches = share > 0 ? share * touches_from_afar(&sets->groups[g], ways) : 0;
+        double touches = share > 0 ? share * touches_from_afar(&sets->groups[g], far) : 0;
         if (touches > 0)
             groups[n++] = (struct weighed_group){g, touches};
         sum += touches;
@@ -125,9 +122,9 @@ static bool *groups_kept(const struct pm_sets *sets, const struct pm_carrier *ca
     return kept;
 }
 
-static void rate_walks(const struct pm_sets *sets, const struct pm_carrier *carrier, double ways,
+static void rate_walks(const struct pm_sets *sets, const struct pm_carrier *carrier, double far,
                        struct rated_walks *rated) {
-    bool *kept = groups_kept(sets, carrier, ways);
+    bool *kept = groups_kept(sets, carrier, far);
     for (size_t w = 0; w < sets->walks.n_walks; w++) {
         const struct pm_walk *walk = &sets->walks.walks[w];
         uint32_t block = sets->structure->references[walk->reference].block;
@@ -141,120 +138,39 @@ static void rate_walks(const struct pm_sets *sets, const struct pm_carrier *carr
     free(kept);
 }
 
-static void find_times(const struct pm_sets *sets, const struct pm_carrier *carrier, double ways,
-                       struct pm_walk_times *times) {
-    struct rated_walks rated = {0};
-    rate_walks(sets, carrier, ways, &rated);
-    pm_walk_times_make(&sets->walks, rated.walks, rated.n_walks, times);
-    free(rated.walks);
-}
-
-/* A window whose walks touch nearly as many blocks as are asked for, but not more; and one that is
-   longer, whose walks touch more, or that is all of the carrier. */
-struct growing_window {
-    double accesses, longer_accesses, most_accesses;
-    struct pm_window now, longer, between; /* between: while it grows */
+/* A reuse of one of the lists. */
+struct listed_reuse {
+    uint64_t granule; /* of windows, and … */
+    double far;       /* … from where the touches are that are in them */
+    const struct pm_carried_reuses *reuse;
+    double distance; /* of which windows are looked at: nearly its own */
+    bool is_regular;
+    uint32_t list;
+    size_t number;
 };
 
-static void swap(struct pm_window *a, struct pm_window *b) {
-    struct pm_window old = *a;
-    *a = *b;
-    *b = old;
-}
-
-static void make_longer(const struct pm_sets *sets, const struct pm_walk_time *time,
-                        double accesses, struct growing_window *window) {
-    window->longer_accesses = fmin(accesses, window->most_accesses);
-    pm_window_make(time->walks, time->n_walks, window->longer_accesses, sets->block_bytes,
-                   &window->longer);
-}
-
-/* Grows WINDOW for BLOCKS, which are hardly less than the last time; true if it did. */
-static bool grow(const struct pm_sets *sets, const struct pm_walk_time *time, double blocks,
-                 struct growing_window *window) {
-    bool grown = false;
-    if (!window->longer_accesses)
-        make_longer(sets, time, 1, window);
-    while (window->longer.blocks <= blocks && window->accesses < window->most_accesses) {
-        swap(&window->now, &window->longer);
-        window->accesses = window->longer_accesses;
-        make_longer(sets, time, window->accesses * window_step, window);
-        grown = true;
-    }
-    const double close = fmax(1, window_close * blocks);
-    for (int step = 0;
-         step < MOST_STEPS && blocks - window->now.blocks > close && window->longer.blocks > blocks;
-         step++) {
-        double share = (blocks - window->now.blocks) / (window->longer.blocks - window->now.blocks);
-        double accesses = window->accesses + fmin(fmax(share, 0.1), 0.9) *
-                                                 (window->longer_accesses - window->accesses);
-        pm_window_make(time->walks, time->n_walks, accesses, sets->block_bytes, &window->between);
-        bool fits = window->between.blocks <= blocks;
-        swap(&window->between, fits ? &window->now : &window->longer);
-        *(fits ? &window->accesses : &window->longer_accesses) = accesses;
-        grown |= fits;
-    }
-    return grown;
-}
-
-/* A carrier at one of its times, as far as its reuses have been looked at. */
+/* A carrier at one of its times. */
 struct view {
     const struct pm_walk_time *time;
-    struct growing_window window;
-    struct pm_conflicts *conflicts; /* of the window; NULL: not made yet */
-    double share;                   /* of the reuse that is looked at */
+    struct pm_window_walks *walks;
+    struct pm_window_search *search;
+    /* For the blocks that are looked at: */
+    const struct pm_window *window;
+    double accesses;
+    struct pm_conflicts **conflicts; /* [list]; NULL: not made yet */
 };
 
-/* Grows the windows of the N views for BLOCKS, and finds their shares of REUSE: times that do not
-   last as long count as the first one. */
-static void share_out(const struct pm_sets *sets, const struct pm_carried_reuses *reuse,
-                      double blocks, struct view *views, size_t n) {
-    double usual = 0, sum = 0;
-    for (size_t v = n; v-- > 0;) {
-        struct view *view = &views[v];
-        if (grow(sets, view->time, blocks, &view->window)) {
-            pm_conflicts_free(view->conflicts);
-            view->conflicts = NULL;
-        }
-        bool lasts = view->window.accesses <= view->time->phase_accesses;
-        usual += lasts && v ? 0 : view->time->share;
-        view->share = v == 0 ? usual : lasts ? view->time->share : 0;
-        view->share *= n == 1 ? 1
-                              : pm_walk_time_fits(view->time, reuse->group, view->window.accesses,
-                                                  sets->block_bytes);
-        sum += view->share;
-    }
-    for (size_t v = 0; v < n; v++)
-        views[v].share = sum > 0 ? views[v].share / sum : v == 0;
-}
-
-/* P[x]: as of pm_conflicts_count, of REUSE at all of its times. */
-static void count_in_views(const struct pm_sets *sets, const struct pm_carrier *carrier,
-                           const struct pm_set_shape *shape, const struct pm_carried_reuses *reuse,
-                           struct view *views, size_t n, double *p) {
-    double random = fmin(reuse->distance, carrier->random_blocks[reuse->cell]);
-    /* With the block itself, where its walk is known. */
-    double blocks = reuse->distance - random + (sets->walks.is_regular[reuse->group] ? 1 : 0);
-    double *at_time = pm_alloc(shape->most + 1, sizeof *at_time);
-    double sum = 0;
-    share_out(sets, reuse, blocks, views, n);
-    memset(p, 0, (shape->most + 1) * sizeof *p);
-    for (size_t v = 0; v < n; v++) {
-        struct view *view = &views[v];
-        if (view->share < least_time)
-            continue;
-        if (!view->conflicts)
-            view->conflicts = pm_conflicts_new(&view->window.now, sets->block_bytes, shape);
-        double even = fmax(0, blocks - view->window.now.blocks) + reuse->code;
-        pm_conflicts_count(view->conflicts, reuse->group, random, even, at_time);
-        sum += view->share;
-        for (uint32_t x = 0; x <= shape->most; x++)
-            p[x] += view->share * at_time[x];
-    }
-    for (uint32_t x = 0; x <= shape->most; x++)
-        p[x] /= sum;
-    free(at_time);
-}
+/* The reuses that one scope carries. */
+struct carried {
+    const struct pm_sets *sets;
+    const struct pm_carrier *carrier;
+    struct pm_reuse_list *const *lists;
+    size_t n_lists;
+    struct pm_set_shape *shapes; /* [list] */
+    double *code;                /* [list]: blocks of it between */
+    struct pm_walk_times times;
+    struct view *views; /* [time] */
+};
 
 /* The code that CARRIER executes in about as many accesses as touch all of the cache. */
 static double code_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
@@ -267,50 +183,210 @@ static double code_between(const struct pm_sets *sets, const struct pm_carrier *
                : 0;
 }
 
-static struct view *views_new(const struct pm_walk_times *times, const struct pm_carrier *carrier) {
-    struct view *views = pm_alloc(times->n_times, sizeof *views);
-    for (size_t v = 0; v < times->n_times; v++)
-        views[v] =
-            (struct view){.time = &times->times[v],
-                          .window = {.most_accesses = fmin(carrier->accesses,
-                                                           2 * times->times[v].phase_accesses)}};
-    return views;
+/* Slices of memory of this length have all sets of the cache alike. */
+static uint64_t granule_of(const struct pm_sets *sets, const struct pm_ruled_cache *cache) {
+    uint64_t bytes = (cache->random_pages ? 1 : cache->n_sets) * sets->block_bytes;
+    return bytes / pm_greatest_divisor(bytes, PAGE_BYTES) * PAGE_BYTES;
 }
 
-static void views_free(struct view *views, size_t n) {
+static void views_make(struct carried *carried, uint64_t granule) {
+    const struct pm_walk_times *times = &carried->times;
+    carried->views = pm_alloc(times->n_times, sizeof *carried->views);
+    for (size_t v = 0; v < times->n_times; v++) {
+        const struct pm_walk_time *time = &times->times[v];
+        struct view *view = &carried->views[v];
+        view->time = time;
+        view->walks =
+            pm_window_walks_new(time->walks, time->n_walks, carried->sets->block_bytes, granule);
+        view->search = pm_window_search_new(
+            view->walks, fmin(carried->carrier->accesses, 2 * time->phase_accesses));
+        view->conflicts = pm_alloc(carried->n_lists, sizeof *view->conflicts);
+    }
+}
+
+static void forget_conflicts(const struct carried *carried, struct view *view) {
+    for (size_t l = 0; l < carried->n_lists; l++) {
+        pm_conflicts_free(view->conflicts[l]);
+        view->conflicts[l] = NULL;
+    }
+}
+
+/* The carrier of the first of REUSES. */
+static void carried_make(const struct pm_sets *sets, const struct listed_reuse *reuses,
+                         struct pm_reuse_list *const *lists, size_t n_lists,
+                         struct carried *carried) {
+    struct rated_walks rated = {0};
+    *carried = (struct carried){.sets = sets,
+                                .carrier = pm_carrier_of(sets->carriers, reuses->reuse->scope),
+                                .lists = lists,
+                                .n_lists = n_lists,
+                                .shapes = pm_alloc(n_lists, sizeof *carried->shapes),
+                                .code = pm_alloc(n_lists, sizeof *carried->code)};
+    for (size_t l = 0; l < n_lists; l++) {
+        const struct pm_ruled_cache *cache = &lists[l]->cache;
+        carried->shapes[l] =
+            (struct pm_set_shape){cache->n_sets, cache->random_pages, pm_rule_most(cache->rule)};
+        carried->code[l] = code_between(sets, carried->carrier, cache);
+    }
+    rate_walks(sets, carried->carrier, reuses->far, &rated);
+    pm_walk_times_make(&sets->walks, rated.walks, rated.n_walks, &carried->times);
+    free(rated.walks);
+    views_make(carried, reuses->granule);
+}
+
+static void carried_free(struct carried *carried) {
+    for (size_t v = 0; v < carried->times.n_times; v++) {
+        struct view *view = &carried->views[v];
+        forget_conflicts(carried, view);
+        free(view->conflicts);
+        pm_window_search_free(view->search);
+        pm_window_walks_free(view->walks);
+    }
+    free(carried->views);
+    free(carried->shapes);
+    free(carried->code);
+    pm_walk_times_free(&carried->times);
+}
+
+/* Blocks of regular walks between the reuses in CELL that are DISTANCE apart, RANDOM others. */
+static double blocks_between(const struct carried *carried, uint32_t cell, double distance,
+                             bool is_regular, double *random) {
+    *random = fmin(distance, carried->carrier->random_blocks[cell]);
+    /* With the block itself, where its walk is known. */
+    return distance - *random + (is_regular ? 1 : 0);
+}
+
+/* Finds the windows of the first N views that touch BLOCKS. */
+static void find_windows(struct carried *carried, double blocks, uint32_t cell, size_t n) {
     for (size_t v = 0; v < n; v++) {
-        pm_conflicts_free(views[v].conflicts);
-        pm_window_free(&views[v].window.now);
-        pm_window_free(&views[v].window.longer);
-        pm_window_free(&views[v].window.between);
+        struct view *view = &carried->views[v];
+        forget_conflicts(carried, view);
+        view->window = pm_window_search_for(view->search, blocks, carried->carrier->window[cell],
+                                            &view->accesses);
     }
-    free(views);
 }
 
-/* Fills in what is between for the N reuses of LIST from number FIRST on, which one scope carries,
-   ascending by cell. */
-static void count_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
-                          const struct pm_ruled_cache *cache, const struct pm_walk_times *times,
-                          struct pm_reuse_list *list, size_t first, size_t n) {
-    const struct pm_set_shape shape = {cache->n_sets, cache->random_pages,
-                                       pm_rule_most(cache->rule)};
-    const double code = code_between(sets, carrier, cache);
-    struct view *views = views_new(times, carrier);
-    double *p = pm_alloc(shape.most + 1, sizeof *p);
-    float *narrow = pm_alloc(shape.most + 1, sizeof *narrow);
-    for (size_t i = first; i < first + n; i++) {
-        struct pm_carried_reuses *reuse = &list->reuses[i];
-        reuse->code = code;
-        count_in_views(sets, carrier, &shape, reuse, views, pm_walk_times_of(times, reuse->group),
-                       p);
-        float *to = list->counts ? &list->counts[i * list->n_counts] : narrow;
-        for (uint32_t x = 0; x <= shape.most; x++)
-            to[x] = p[x] < LEAST_P ? 0 : (float)p[x];
-        reuse->share = pm_rule_lru_share(cache->rule, &(struct pm_between){.p = to});
+/* SHARES [view]: of a reuse of GROUP: times that do not last as long count as the first one. */
+static void share_out(const struct carried *carried, uint32_t group, size_t n, double *shares) {
+    double usual = 0, sum = 0;
+    for (size_t v = n; v-- > 0;) {
+        const struct view *view = &carried->views[v];
+        bool lasts = view->accesses <= view->time->phase_accesses;
+        usual += lasts && v ? 0 : view->time->share;
+        shares[v] = v == 0 ? usual : lasts ? view->time->share : 0;
+        shares[v] *= n == 1 ? 1
+                            : pm_walk_time_fits(view->time, group, view->accesses,
+                                                carried->sets->block_bytes);
+        sum += shares[v];
     }
-    free(p);
-    free(narrow);
-    views_free(views, times->n_times);
+    for (size_t v = 0; v < n; v++)
+        shares[v] = sum > 0 ? shares[v] / sum : v == 0;
+}
+
+/* P[x]: as of pm_conflicts_count, of REUSE at all of its times, in the cache of list L. */
+static void count_in_views(const struct carried *carried, size_t l,
+                           const struct pm_carried_reuses *reuse, double *p) {
+    const struct pm_set_shape *shape = &carried->shapes[l];
+    const size_t n = pm_walk_times_of(&carried->times, reuse->group);
+    double at_time[shape->most + 1], shares[n], sum = 0, random;
+    double blocks = blocks_between(carried, reuse->cell, reuse->distance,
+                                   carried->sets->walks.is_regular[reuse->group], &random);
+    share_out(carried, reuse->group, n, shares);
+    memset(p, 0, (shape->most + 1) * sizeof *p);
+    for (size_t v = 0; v < n; v++) {
+        struct view *view = &carried->views[v];
+        if (shares[v] < least_time)
+            continue;
+        if (!view->conflicts[l])
+            view->conflicts[l] = pm_conflicts_new(view->window, carried->sets->block_bytes, shape);
+        double even = fmax(0, blocks - view->window->blocks) + carried->code[l];
+        pm_conflicts_count(view->conflicts[l], reuse->group, random, even, at_time);
+        sum += shares[v];
+        for (uint32_t x = 0; x <= shape->most; x++)
+            p[x] += shares[v] * at_time[x];
+    }
+    for (uint32_t x = 0; x <= shape->most; x++)
+        p[x] = p[x] / sum < LEAST_P ? 0 : p[x] / sum;
+}
+
+/* Those that share windows are together, then those that share conflicts. */
+static int compare_listed(const void *left, const void *right) {
+    const struct listed_reuse *a = left, *b = right;
+    if (a->granule != b->granule)
+        return PM_COMPARE(a->granule, b->granule);
+    if (a->far != b->far)
+        return PM_COMPARE(a->far, b->far);
+    if (a->reuse->scope != b->reuse->scope)
+        return PM_COMPARE(a->reuse->scope, b->reuse->scope);
+    if (a->reuse->cell != b->reuse->cell)
+        return PM_COMPARE(a->reuse->cell, b->reuse->cell);
+    if (a->distance != b->distance)
+        return PM_COMPARE(a->distance, b->distance);
+    if (a->is_regular != b->is_regular)
+        return PM_COMPARE(a->is_regular, b->is_regular);
+    if (a->list != b->list)
+        return PM_COMPARE(a->list, b->list);
+    if (a->reuse->group != b->reuse->group)
+        return PM_COMPARE(a->reuse->group, b->reuse->group);
+    return PM_COMPARE(a->number, b->number);
+}
+
+/* Whole blocks, or parts of a cell: what a reuse has more between counts as spread evenly. */
+static double rounded_distance(const struct pm_carried_reuses *reuse) {
+    double width = pm_distance_begin(reuse->cell + 1) - pm_distance_begin(reuse->cell);
+    double unit = fmax(1, floor(width / PARTS_OF_CELL));
+    return rint(reuse->distance / unit) * unit;
+}
+
+static bool shares_walks(const struct listed_reuse *a, const struct listed_reuse *b) {
+    return a->granule == b->granule && a->far == b->far && a->reuse->scope == b->reuse->scope;
+}
+
+/* How many of the first of N reuses share windows: all are of one carrier. */
+static size_t count_sharing(const struct listed_reuse *reuses, size_t n) {
+    size_t same = 1;
+    while (same < n && reuses[same].reuse->cell == reuses->reuse->cell &&
+           reuses[same].distance == reuses->distance &&
+           reuses[same].is_regular == reuses->is_regular)
+        same++;
+    return same;
+}
+
+static void find_windows_of(struct carried *carried, const struct listed_reuse *reuses, size_t n) {
+    const uint32_t cell = reuses->reuse->cell;
+    size_t n_views = 0;
+    double random;
+    for (size_t i = 0; i < n; i++) {
+        size_t times = pm_walk_times_of(&carried->times, reuses[i].reuse->group);
+        n_views = times > n_views ? times : n_views;
+    }
+    double blocks = blocks_between(carried, cell, reuses->distance, reuses->is_regular, &random);
+    find_windows(carried, blocks, cell, n_views);
+}
+
+/* Fills in what is between for the N reuses, which one scope carries. */
+static void count_between(const struct pm_sets *sets, struct pm_reuse_list *const *lists,
+                          size_t n_lists, const struct listed_reuse *reuses, size_t n) {
+    struct carried carried;
+    carried_make(sets, reuses, lists, n_lists, &carried);
+    for (size_t i = 0, same = 0; i < n; i++) {
+        const uint32_t l = reuses[i].list, most = carried.shapes[l].most;
+        struct pm_carried_reuses *reuse = &lists[l]->reuses[reuses[i].number];
+        double p[most + 1];
+        float narrow[most + 1], *to = narrow;
+        if (i == same) {
+            same += count_sharing(&reuses[i], n - i);
+            find_windows_of(&carried, &reuses[i], same - i);
+        }
+        count_in_views(&carried, l, reuse, p);
+        if (lists[l]->counts)
+            to = &lists[l]->counts[reuses[i].number * lists[l]->n_counts];
+        for (uint32_t x = 0; x <= most; x++)
+            to[x] = (float)p[x];
+        reuse->code = carried.code[l];
+        reuse->share = pm_rule_lru_share(lists[l]->cache.rule, &(struct pm_between){.p = to});
+    }
+    carried_free(&carried);
 }
 
 static int compare_downwards(const void *left, const void *right) {
@@ -347,31 +423,6 @@ static void drop_light(struct pm_reuse_list *list, size_t first, double blocks, 
     list->n_reuses = kept;
 }
 
-/* In sets, for each carrier. */
-static void count_in_sets(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
-                          struct pm_reuse_list *list) {
-    uint32_t *scopes = pm_alloc(list->n_reuses, sizeof *scopes);
-    for (size_t i = 0; i < list->n_reuses; i++)
-        scopes[i] = list->reuses[i].scope;
-    struct pm_lists of_scope =
-        pm_lists_by_key(scopes, NULL, list->n_reuses, sets->structure->n_scopes);
-    free(scopes);
-    if (!pm_rule_is_lru(cache->rule))
-        list->counts = pm_alloc(list->n_reuses * list->n_counts, sizeof *list->counts);
-#pragma omp parallel for schedule(dynamic, 1)
-    for (uint32_t s = 0; s < sets->structure->n_scopes; s++) {
-        uint32_t first = of_scope.first[s], n = of_scope.first[s + 1] - first;
-        if (!n)
-            continue;
-        const struct pm_carrier *carrier = pm_carrier_of(sets->carriers, s);
-        struct pm_walk_times times = {0};
-        find_times(sets, carrier, pm_rule_least_distance(cache->rule), &times);
-        count_between(sets, carrier, cache, &times, list, first, n);
-        pm_walk_times_free(&times);
-    }
-    pm_lists_free(&of_scope);
-}
-
 /* Adds those of a profile, whose histograms have numbers from NUMBER on. */
 static void add_profile(const struct pm_sets *sets, const struct pm_histograms_of *of,
                         size_t number, const struct pm_ruled_cache *cache,
@@ -390,17 +441,16 @@ void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_o
     size_t n_histograms = 0;
     for (size_t i = 0; i < n; i++)
         n_histograms += of[i].n;
-    *list = (struct pm_reuse_list){.n_counts = pm_rule_most(cache->rule) + 1,
+    *list = (struct pm_reuse_list){.cache = *cache,
+                                   .n_counts = pm_rule_most(cache->rule) + 1,
                                    .n_histograms = n_histograms,
                                    .misses = pm_alloc(n_histograms, sizeof(double))};
     for (size_t i = 0, number = 0; i < n; number += of[i++].n)
         add_profile(sets, &of[i], number, cache, list);
     PM_SORT(list->reuses, list->n_reuses, compare_reuses);
-    if (cache->n_sets > 1) {
-        count_in_sets(sets, cache, list);
-        return;
-    }
-    for (size_t i = 0; i < list->n_reuses; i++) {
+    if (cache->n_sets > 1 && !pm_rule_is_lru(cache->rule))
+        list->counts = pm_alloc(list->n_reuses * list->n_counts, sizeof *list->counts);
+    for (size_t i = 0; cache->n_sets == 1 && i < list->n_reuses; i++) {
         struct pm_carried_reuses *reuse = &list->reuses[i];
         reuse->code = i && reuse[-1].scope == reuse->scope
                           ? reuse[-1].code
@@ -408,6 +458,38 @@ void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_o
         reuse->share = pm_rule_lru_share(
             cache->rule, &(struct pm_between){.exactly = reuse->distance + reuse->code});
     }
+}
+
+void pm_reuse_lists_count(const struct pm_sets *sets, struct pm_reuse_list *const *lists,
+                          size_t n_lists) {
+    struct {
+        PM_ARRAY(struct listed_reuse, reuses);
+        PM_ARRAY(size_t, scopes); /* where the reuses of one begin */
+    } all = {0};
+    for (uint32_t l = 0; l < n_lists; l++)
+        for (size_t i = 0; lists[l]->cache.n_sets > 1 && i < lists[l]->n_reuses; i++) {
+            const struct pm_ruled_cache *cache = &lists[l]->cache;
+            const struct pm_carried_reuses *reuse = &lists[l]->reuses[i];
+            *PM_PUSH(&all, reuses) =
+                (struct listed_reuse){.granule = granule_of(sets, cache),
+                                      .far = fmin(most_far, pm_rule_least_distance(cache->rule)),
+                                      .reuse = reuse,
+                                      .distance = rounded_distance(reuse),
+                                      .is_regular = sets->walks.is_regular[reuse->group],
+                                      .list = l,
+                                      .number = i};
+        }
+    PM_SORT(all.reuses, all.n_reuses, compare_listed);
+    for (size_t i = 0; i < all.n_reuses; i++)
+        if (!i || !shares_walks(&all.reuses[i - 1], &all.reuses[i]))
+            *PM_PUSH(&all, scopes) = i;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (size_t s = 0; s < all.n_scopes; s++) {
+        size_t first = all.scopes[s], end = s + 1 < all.n_scopes ? all.scopes[s + 1] : all.n_reuses;
+        count_between(sets, lists, n_lists, &all.reuses[first], end - first);
+    }
+    free(all.reuses);
+    free(all.scopes);
 }
 
 void pm_reuse_list_free(struct pm_reuse_list *list) {

@@ -105,46 +105,64 @@ static void count_all_by_distance(const struct asked_misses *asked,
     }
 }
 
-/* *SETS is made when it is needed. */
-static void count_misses(const struct asked_misses *asked, const struct pm_set_cache *cache,
-                         struct pm_sets **sets, double *misses) {
+/* Are distances all that counts, so that MISSES are known? */
+static bool count_at_once(const struct asked_misses *asked, const struct pm_set_cache *cache,
+                          const struct pm_ruled_cache *ruled, double *misses) {
     const struct pm_histograms_of own = {asked->profile->histograms, n_own(asked)};
-    uint64_t n_sets = sets_of(asked->profile, cache);
-    double blocks = cache->blocks + cache->inner_blocks;
-    struct pm_rule *rule = pm_rule_new(cache->replacement, blocks / (double)n_sets);
-    if (cache->serves.n_points || (n_sets == 1 && pm_rule_is_lru(rule) && !cache->unified)) {
-        count_all_by_distance(asked, &own, cache, misses);
-    } else {
+    if (!cache->serves.n_points &&
+        (ruled->n_sets > 1 || !pm_rule_is_lru(ruled->rule) || cache->unified))
+        return false;
+    count_all_by_distance(asked, &own, cache, misses);
+    return true;
+}
+
+/* MISSES [cache] of those of N caches that have blocks of the size of the first one's. */
+static void count_with_first(const struct asked_misses *asked, const struct pm_set_cache *caches,
+                             size_t n, double **misses) {
+    struct pm_policy_question *questions = pm_alloc(n, sizeof *questions);
+    struct pm_rule **rules = pm_alloc(n, sizeof *rules);
+    size_t n_questions = 0, n_histograms = n_own(asked);
+    for (size_t i = 0; i < asked->n_others; i++)
+        n_histograms += asked->others[i].n;
+    for (size_t c = 0; c < n; c++) {
+        const struct pm_set_cache *cache = &caches[c];
+        if (misses[c] || cache->block_bytes != caches->block_bytes)
+            continue;
+        uint64_t n_sets = sets_of(asked->profile, cache);
+        double blocks = cache->blocks + cache->inner_blocks;
+        misses[c] = pm_alloc(n_histograms, sizeof *misses[c]);
+        rules[c] = pm_rule_new(cache->replacement, blocks / (double)n_sets);
         const struct pm_ruled_cache ruled = {.n_sets = n_sets,
                                              .blocks = blocks,
                                              .random_pages = cache->indexed == PM_INDEXED_PHYSICAL,
                                              .unified = cache->unified,
-                                             .rule = rule};
-        if (!*sets)
-            *sets = sets_new(asked->structure, asked->profile, cache->block_bytes);
-        pm_count_policy_misses(*sets, &ruled, asked->without_profile ? NULL : misses, asked->others,
-                               asked->n_others, misses + own.n);
+                                             .rule = rules[c]};
+        if (!count_at_once(asked, cache, &ruled, misses[c]))
+            questions[n_questions++] =
+                (struct pm_policy_question){.cache = ruled,
+                                            .misses = asked->without_profile ? NULL : misses[c],
+                                            .others = asked->others,
+                                            .n_others = asked->n_others,
+                                            .misses_of_others = misses[c] + n_own(asked)};
     }
-    pm_rule_free(rule);
+    if (n_questions) {
+        struct pm_sets *sets = sets_new(asked->structure, asked->profile, caches->block_bytes);
+        pm_count_policy_misses(sets, questions, n_questions);
+        sets_free(sets);
+    }
+    for (size_t c = 0; c < n; c++)
+        pm_rule_free(rules[c]);
+    free(rules);
+    free(questions);
 }
 
 /* For each of N caches. */
 static double **misses_of(const struct asked_misses *asked, const struct pm_set_cache *caches,
                           size_t n) {
     double **misses = pm_alloc(n, sizeof *misses);
-    size_t n_histograms = n_own(asked);
-    for (size_t i = 0; i < asked->n_others; i++)
-        n_histograms += asked->others[i].n;
-    for (size_t first = 0; first < n; first++) {
-        struct pm_sets *sets = NULL;
-        for (size_t c = first; c < n; c++) {
-            if (misses[c] || caches[c].block_bytes != caches[first].block_bytes)
-                continue;
-            misses[c] = pm_alloc(n_histograms, sizeof *misses[c]);
-            count_misses(asked, &caches[c], &sets, misses[c]);
-        }
-        sets_free(sets);
-    }
+    for (size_t first = 0; first < n; first++)
+        if (!misses[first])
+            count_with_first(asked, caches + first, n - first, misses + first);
     return misses;
 }
 
