@@ -11,7 +11,7 @@
 
 /* Calls of change_of and step_of for one question: joins of many arguments could otherwise take
    exponential time. */
-enum { MAX_STEPS = 3000, MAX_DEPTH = 80 };
+enum { MAX_STEPS = 3000, MAX_DERIVATIVE_DEPTH = 80 };
 
 /* By SSA version, numbers of the loop and of the loop of the use. */
 static std::map<std::tuple<unsigned, int, int>, pm_derivative> known;
@@ -87,7 +87,7 @@ static tree step_through_inner_loop(gphi *phi, tree phi_result, class loop *loop
 }
 
 static tree step_of(tree value, tree phi_result, class loop *loop, int depth) {
-    if (depth > MAX_DEPTH || steps_left-- <= 0)
+    if (depth > MAX_DERIVATIVE_DEPTH || steps_left-- <= 0)
         return NULL_TREE;
     depth++;
     if (value == phi_result)
@@ -295,7 +295,7 @@ static tree change_of_definition(gimple *definition, class loop *loop, int depth
 static tree change_of(tree expression, class loop *loop, int depth) {
     if (!expression || is_gimple_min_invariant(expression) || DECL_P(expression))
         return zero();
-    if (depth > MAX_DEPTH || steps_left-- <= 0)
+    if (depth > MAX_DERIVATIVE_DEPTH || steps_left-- <= 0)
         return NULL_TREE;
     depth++;
     if (TREE_CODE(expression) == ADDR_EXPR)

@@ -3,7 +3,7 @@
    turns out to be a constant. */
 #include "function_state.h"
 
-enum { MAX_DEPTH = 12, MAX_TERMS = 24 };
+enum { MAX_POLYNOMIAL_DEPTH = 12, MAX_TERMS = 24 };
 
 /* What is not computed from other things: a variable, a load.  Two values of one variable are told
    apart by their SSA version, which is not printed. */
@@ -92,7 +92,7 @@ static pm_polynomial operation(enum tree_code code, tree a, tree b, int depth, b
 /* A join of values that are alike, as loop-closed form and versioned loops have them. */
 static bool polynomial_of_join(gphi *phi, int depth, pm_polynomial *result) {
     class loop *loop = gimple_bb(phi)->loop_father;
-    if (depth >= MAX_DEPTH || gimple_phi_num_args(phi) > 4 ||
+    if (depth >= MAX_POLYNOMIAL_DEPTH || gimple_phi_num_args(phi) > 4 ||
         (loop && loop->header == gimple_bb(phi)))
         return false;
     *result = polynomial_of(gimple_phi_arg_def(phi, 0), depth + 2);
@@ -114,7 +114,7 @@ static pm_polynomial polynomial_of_name(tree name, int depth) {
         return atom(pm_expression_text(name), version);
     if (gimple_assign_load_p(definition))
         return atom(pm_reference_text(gimple_assign_rhs1(definition)), 0);
-    if (gimple_num_ops(definition) <= 3 && depth < MAX_DEPTH) {
+    if (gimple_num_ops(definition) <= 3 && depth < MAX_POLYNOMIAL_DEPTH) {
         bool failed;
         pm_polynomial result =
             operation(gimple_assign_rhs_code(definition), gimple_assign_rhs1(definition),
@@ -132,7 +132,7 @@ static pm_polynomial polynomial_of(tree expression, int depth) {
         return constant(TREE_INT_CST_LOW(pm_as_ssizetype(expression)));
     if (TREE_CODE(expression) == SSA_NAME)
         return polynomial_of_name(expression, depth);
-    if ((UNARY_CLASS_P(expression) || BINARY_CLASS_P(expression)) && depth < MAX_DEPTH) {
+    if ((UNARY_CLASS_P(expression) || BINARY_CLASS_P(expression)) && depth < MAX_POLYNOMIAL_DEPTH) {
         bool failed;
         pm_polynomial result = operation(
             TREE_CODE(expression), TREE_OPERAND(expression, 0),

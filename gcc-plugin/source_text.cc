@@ -4,7 +4,7 @@
 #include "function_state.h"
 
 /* Deeper expressions end in "…": an address of ten operands helps nobody. */
-enum { MAX_DEPTH = 6, MAX_LENGTH = 100 };
+enum { MAX_TEXT_DEPTH = 6, MAX_LENGTH = 100 };
 
 static std::string expression_text(tree expression, int depth);
 static std::string reference_text(tree reference, int depth);
@@ -114,7 +114,7 @@ static std::string name_text(tree name, int depth) {
 }
 
 static std::string expression_text(tree expression, int depth) {
-    if (!expression || depth > MAX_DEPTH)
+    if (!expression || depth > MAX_TEXT_DEPTH)
         return "…";
     depth++;
     if (TREE_CODE(expression) == SSA_NAME)
@@ -176,7 +176,7 @@ static std::string dereference_text(tree pointer, tree type, int depth) {
 }
 
 static std::string reference_text(tree reference, int depth) {
-    if (!reference || depth > MAX_DEPTH)
+    if (!reference || depth > MAX_TEXT_DEPTH)
         return "…";
     depth++;
     if (DECL_P(reference))
