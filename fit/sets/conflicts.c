@@ -30,6 +30,11 @@ enum {
     MOST_COLOUR_STEPS = 128, /* the same where they are thinned afterwards */
 };
 
+/* Of the blocks of a window: clusters of fewer count as anywhere, too. */
+static const double least_cluster = 0.002;
+/* Blocks in a set: more are as good as normally distributed. */
+static const double MANY = 256;
+
 /* Distributions are STEPS + 1 numbers: P(i · step blocks in a set), what lies between going to both
    neighbours, so that means stay; in the last place P(steps · step or more). */
 struct others {
@@ -39,70 +44,91 @@ struct others {
 
 struct pm_conflicts {
     const struct pm_window *window;
-    uint64_t block_bytes, n_sets; /* sets of one colour */
-    double colours;
-    uint32_t most; /* blocks that are told apart in the end */
-    uint32_t steps;
-    double step; /* blocks */
+    const struct pm_set_shape *shape;
     size_t n_clusters;
-    uint32_t *
-        *in_set; /* [cluster][set]: blocks, each for the cluster's weight; NULL: not counted yet */
-    struct pm_lists *of_group; /* [cluster][group of it]: ranges; made with in_set */
+    /* [cluster][set]: blocks, each for the cluster's weight; NULL: not counted yet */
+    uint32_t **in_set;
+    struct pm_lists *of_group; /* [cluster][group of it]: ranges; no lists: not made yet */
     bool *is_small;            /* [cluster]: not one of the largest */
     double small_blocks;       /* of these */
-    uint32_t group;            /* of whose blocks … */
-    double
-        *of_window; /* … this is the distribution of others of the window; PM_NONE: of none yet */
-    struct others *others; /* [cluster]: all but it; [n_clusters]: all, moved at random */
+    struct others *others;     /* [cluster]: all but it; [n_clusters]: all, moved at random */
+    uint32_t group;            /* PM_NONE, or the one whose blocks' … */
+    double *of_window;         /* … distribution of others of the window this is */
 };
 
 /* SUM becomes the distribution of the sum of both. */
-static void convolve(double *sum, const double *with, uint32_t steps) {
-    double result[steps + 1];
+static void convolve(double *restrict sum, const double *restrict with, uint32_t steps) {
+    double result[steps + 1], beyond = 0; /* of SUM, with which J more are beyond */
     memset(result, 0, sizeof result);
-    for (uint32_t j = 0; j <= steps; j++)
-        for (uint32_t i = 0; with[j] > 0 && i <= steps; i++)
-            result[i + j < steps ? i + j : steps] += sum[i] * with[j];
+    for (uint32_t j = 0; j <= steps; j++) {
+        const double share = with[j];
+        beyond += sum[steps - j];
+        if (share <= 0)
+            continue;
+        for (uint32_t i = 0; i < steps - j; i++)
+            result[i + j] += sum[i] * share;
+        result[steps] += beyond * share;
+    }
     memcpy(sum, result, sizeof result);
 }
 
 /* Adds P to the place of BLOCKS in a distribution. */
-static void add_at(const struct pm_conflicts *conflicts, double blocks, double p, double *to) {
-    double place = blocks / conflicts->step, below = floor(place);
-    if (below >= conflicts->steps) {
-        to[conflicts->steps] += p;
+static void add_at(const struct pm_set_shape *shape, double blocks, double p, double *to) {
+    double place = blocks / shape->step;
+    if (place >= shape->steps) {
+        to[shape->steps] += p;
         return;
     }
-    to[(uint32_t)below] += p * (1 - (place - below));
-    if (place > below)
-        to[(uint32_t)below + 1] += p * (place - below);
+    uint32_t below = (uint32_t)place;
+    to[below] += p * (1 - (place - below));
+    to[below + 1] += p * (place - below);
 }
 
-/* The probability that of N blocks, which need not be whole, I are where each is with
-   probability 1/OF, from that of I − 1; both as logarithms. */
-static double next_binomial(double log_p, double n, double of, double i) {
-    return n > i - 1 ? log_p + log((n - i + 1) / i / (of - 1)) : -INFINITY;
+/* P[i], i from 0 to before MOST: the probability that of N blocks, which need not be whole, I are
+   where each is with probability 1/OF; gives that of MOST and more. */
+static double binomial(double n, double of, uint32_t most, double *p) {
+    double left = 1, share = exp(n * log1p(-1 / of));
+    for (uint32_t i = 0; i < most; i++) {
+        p[i] = fmin(left, share);
+        left -= p[i];
+        share = n > i ? share * (n - i) / (i + 1) / (of - 1) : 0;
+    }
+    return left;
+}
+
+/* Adds the distribution of so many blocks in a set that they are as good as normally distributed.
+ */
+static void add_normal(const struct pm_set_shape *shape, double mean, double deviation, double *p) {
+    double below = 0;
+    for (uint32_t k = 0; k < shape->steps; k++) {
+        double up_to = ((k + 0.5) * shape->step - mean) / deviation;
+        double share = up_to < -8 ? 0 : up_to > 8 ? 1 : erfc(-up_to * M_SQRT1_2) / 2;
+        p[k] += share - below;
+        below = share;
+    }
+    p[shape->steps] += 1 - below;
 }
 
 /* N blocks, each in the set with probability 1/s. */
-static void convolve_random(const struct pm_conflicts *conflicts, double *sum, double n) {
-    const double sets = (double)conflicts->n_sets, most = conflicts->steps * conflicts->step;
-    double p[conflicts->steps + 1], left = 1, log_p = n * log1p(-1 / sets);
+static void convolve_random(const struct pm_set_shape *shape, double *sum, double n) {
+    const double sets = (double)shape->n_sets, mean = n / sets;
+    double p[shape->steps + 1];
     if (n <= 0)
         return;
     memset(p, 0, sizeof p);
-    if (conflicts->n_sets == 1) {
-        add_at(conflicts, n, 1, p);
-        left = 0;
+    if (shape->n_sets == 1)
+        add_at(shape, n, 1, p);
+    else if (mean > MANY)
+        add_normal(shape, mean, sqrt(mean * (1 - 1 / sets)), p);
+    else {
+        uint32_t most = (uint32_t)fmin(shape->steps * shape->step, mean + 12 * sqrt(mean) + 40);
+        double of_blocks[most];
+        double left = binomial(n, sets, most, of_blocks);
+        for (uint32_t i = 0; i < most; i++)
+            add_at(shape, i, of_blocks[i], p);
+        add_at(shape, most, left, p);
     }
-    for (double i = 0; i < most && left > 0; i++) {
-        double share = fmin(left, exp(log_p));
-        add_at(conflicts, i, share, p);
-        left -= share;
-        log_p = next_binomial(log_p, n, sets, i + 1);
-    }
-    p[conflicts->steps] += left;
-    convolve(sum, p, conflicts->steps);
+    convolve(sum, p, shape->steps);
 }
 
 static uint64_t gcd_of_strides(const struct pm_window_cluster *cluster, uint64_t with) {
@@ -115,16 +141,16 @@ static uint64_t gcd_of_strides(const struct pm_window_cluster *cluster, uint64_t
 static uint64_t known_classes(const struct pm_conflicts *conflicts,
                               const struct pm_window_cluster *a,
                               const struct pm_window_cluster *b) {
-    uint64_t bytes = conflicts->n_sets * conflicts->block_bytes;
+    uint64_t bytes = conflicts->shape->n_sets * conflicts->shape->block_bytes;
     bool move_together = a->n_strides == b->n_strides &&
                          !memcmp(a->strides, b->strides, a->n_strides * sizeof *a->strides);
     if (!move_together)
         bytes = gcd_of_strides(a, gcd_of_strides(b, bytes));
     if (a->space != b->space)
         bytes = a->page_known && b->page_known ? pm_greatest_divisor(bytes, PAGE_BYTES) : 1;
-    if (bytes % conflicts->block_bytes)
+    if (bytes % conflicts->shape->block_bytes)
         return 1;
-    uint64_t classes = bytes / conflicts->block_bytes;
+    uint64_t classes = bytes / conflicts->shape->block_bytes;
     return classes > MOST_CLASSES ? pm_greatest_divisor(classes, MOST_CLASSES) : classes;
 }
 
@@ -176,8 +202,8 @@ static const uint32_t *in_set_of(const struct pm_conflicts *conflicts, size_t c)
     const struct pm_window_cluster *cluster = &conflicts->window->clusters[c];
     uint32_t **in_set = &conflicts->in_set[c];
     if (!*in_set) {
-        *in_set = pm_alloc(conflicts->n_sets, sizeof **in_set);
-        count_in_sets(cluster, NULL, cluster->n_ranges, conflicts->n_sets, *in_set);
+        *in_set = pm_alloc(conflicts->shape->n_sets, sizeof **in_set);
+        count_in_sets(cluster, NULL, cluster->n_ranges, conflicts->shape->n_sets, *in_set);
     }
     return *in_set;
 }
@@ -200,20 +226,22 @@ static int compare_downwards(const void *left, const void *right) {
     return PM_COMPARE(*(const double *)right, *(const double *)left);
 }
 
+/* Those that are not of the largest, or as good as nothing. */
 static void find_small(struct pm_conflicts *conflicts) {
     const size_t n = conflicts->n_clusters;
     const struct pm_window_cluster *clusters = conflicts->window->clusters;
-    if (n <= MOST_CLUSTERS)
-        return;
+    double least = least_cluster * conflicts->window->blocks;
     double *blocks = pm_alloc(n, sizeof *blocks);
     for (size_t c = 0; c < n; c++)
         blocks[c] = clusters[c].blocks;
-    qsort(blocks, n, sizeof *blocks, compare_downwards);
+    PM_SORT(blocks, n, compare_downwards);
+    if (n > MOST_CLUSTERS)
+        least = fmax(least, blocks[MOST_CLUSTERS - 1]);
+    free(blocks);
     for (size_t c = 0; c < n; c++) {
-        conflicts->is_small[c] = clusters[c].blocks < blocks[MOST_CLUSTERS - 1];
+        conflicts->is_small[c] = clusters[c].blocks < least;
         conflicts->small_blocks += conflicts->is_small[c] ? clusters[c].blocks : 0;
     }
-    free(blocks);
 }
 
 /* How many blocks are told apart in the sets of one colour: more than that are MOST or more of its
@@ -222,29 +250,45 @@ static double most_of_colour(uint32_t most, double colours) {
     return colours > 1 ? colours * (most + 4 * sqrt(most) + 4) : most;
 }
 
-struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t block_bytes,
+void pm_set_shape_make(uint64_t n_sets, bool random_pages, uint32_t most, uint64_t block_bytes,
+                       struct pm_set_shape *shape) {
+    const uint64_t of_page = PAGE_BYTES / block_bytes;
+    const bool has_colours = random_pages && of_page && n_sets > of_page;
+    const double colours = has_colours ? (double)n_sets / (double)of_page : 1;
+    const double most_steps = most_of_colour(most, colours);
+    const double step = fmax(1, ceil(most_steps / (colours > 1 ? MOST_COLOUR_STEPS : MOST_STEPS)));
+    const uint32_t steps = (uint32_t)ceil(most_steps / step);
+    *shape = (struct pm_set_shape){.block_bytes = block_bytes,
+                                   .n_sets = has_colours ? of_page : n_sets,
+                                   .colours = colours,
+                                   .most = most,
+                                   .steps = steps,
+                                   .step = step,
+                                   .thinned = pm_alloc((steps + 1) * (most + 1), sizeof(double))};
+    for (uint32_t s = 0; s <= steps; s++) {
+        double *p = shape->thinned + s * (most + 1);
+        if (colours > 1)
+            p[most] = binomial(s * step, colours, most, p);
+        else
+            p[(uint32_t)fmin(s * step, most)] = 1;
+    }
+}
+
+void pm_set_shape_free(struct pm_set_shape *shape) { free(shape->thinned); }
+
+struct pm_conflicts *pm_conflicts_new(const struct pm_window *window,
                                       const struct pm_set_shape *shape) {
     const size_t n = window->n_clusters;
-    const uint64_t of_page = PAGE_BYTES / block_bytes;
-    const bool has_colours = shape->random_pages && of_page && shape->n_sets > of_page;
-    const double colours = has_colours ? (double)shape->n_sets / (double)of_page : 1;
-    const double most = most_of_colour(shape->most, colours);
-    const double step = fmax(1, ceil(most / (colours > 1 ? MOST_COLOUR_STEPS : MOST_STEPS)));
     struct pm_conflicts *conflicts = pm_alloc(1, sizeof *conflicts);
     *conflicts = (struct pm_conflicts){.window = window,
-                                       .block_bytes = block_bytes,
-                                       .n_sets = has_colours ? of_page : shape->n_sets,
-                                       .colours = colours,
-                                       .most = shape->most,
-                                       .steps = (uint32_t)ceil(most / step),
-                                       .step = step,
+                                       .shape = shape,
                                        .n_clusters = n,
-                                       .group = PM_NONE,
                                        .in_set = pm_alloc(n, sizeof(uint32_t *)),
                                        .of_group = pm_alloc(n, sizeof(struct pm_lists)),
                                        .is_small = pm_alloc(n, sizeof(bool)),
-                                       .others = pm_alloc(n + 1, sizeof(struct others))};
-    conflicts->of_window = pm_alloc(conflicts->steps + 1, sizeof *conflicts->of_window);
+                                       .others = pm_alloc(n + 1, sizeof(struct others)),
+                                       .group = PM_NONE,
+                                       .of_window = pm_alloc(shape->steps + 1, sizeof(double))};
     find_small(conflicts);
     return conflicts;
 }
@@ -269,15 +313,15 @@ void pm_conflicts_free(struct pm_conflicts *conflicts) {
 /* Adds to each class of OTHERS the blocks of cluster C, which is known modulo CLASSES sets. */
 static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t classes,
                         struct others *others) {
-    const uint32_t places = conflicts->steps + 1;
+    const uint32_t places = conflicts->shape->steps + 1;
     double *p = pm_alloc(classes * places, sizeof *p);
-    double share = (double)classes / (double)conflicts->n_sets;
+    double share = (double)classes / (double)conflicts->shape->n_sets;
     const uint32_t *in_set = in_set_of(conflicts, c);
     const double weight = conflicts->window->clusters[c].weight;
-    for (uint64_t s = 0; s < conflicts->n_sets; s++)
-        add_at(conflicts, weight * in_set[s], share, p + s % classes * places);
+    for (uint64_t s = 0; s < conflicts->shape->n_sets; s++)
+        add_at(conflicts->shape, weight * in_set[s], share, p + s % classes * places);
     for (uint64_t k = 0; k < others->n_classes; k++)
-        convolve(others->p + k * places, p + k % classes * places, conflicts->steps);
+        convolve(others->p + k * places, p + k % classes * places, conflicts->shape->steps);
     free(p);
 }
 
@@ -285,7 +329,7 @@ static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t
 static const struct others *others_of(const struct pm_conflicts *conflicts, size_t c) {
     struct others *others = &conflicts->others[c];
     const size_t n = conflicts->n_clusters;
-    const uint32_t places = conflicts->steps + 1;
+    const uint32_t places = conflicts->shape->steps + 1;
     if (others->p)
         return others;
     uint64_t *classes = pm_alloc(n, sizeof *classes);
@@ -308,41 +352,43 @@ static const struct others *others_of(const struct pm_conflicts *conflicts, size
     if (c < n && conflicts->is_small[c])
         small -= conflicts->window->clusters[c].blocks;
     for (uint64_t k = 0; small > 0 && k < others->n_classes; k++)
-        convolve_random(conflicts, others->p + k * places, small);
+        convolve_random(conflicts->shape, others->p + k * places, small);
     free(classes);
     return others;
 }
 
-static void convolve_even(const struct pm_conflicts *conflicts, double *sum, double n) {
-    double p[conflicts->steps + 1], mean = n / (double)conflicts->n_sets, below = floor(mean);
+static void convolve_even(const struct pm_set_shape *shape, double *sum, double n) {
+    if (n <= 0)
+        return;
+    double p[shape->steps + 1], mean = n / (double)shape->n_sets, below = floor(mean);
     memset(p, 0, sizeof p);
-    add_at(conflicts, below, 1 - (mean - below), p);
-    add_at(conflicts, below + 1, mean - below, p);
-    convolve(sum, p, conflicts->steps);
+    add_at(shape, below, 1 - (mean - below), p);
+    add_at(shape, below + 1, mean - below, p);
+    convolve(sum, p, shape->steps);
 }
 
 /* Adds to SUM, for each of the group's blocks of cluster C, the distribution of how many others are
    in its set; how many blocks these are. */
 static double add_own(const struct pm_conflicts *conflicts, size_t c, uint32_t group, double *sum) {
     const struct pm_window_cluster *cluster = &conflicts->window->clusters[c];
-    const uint32_t steps = conflicts->steps, place = place_of_group(cluster, group);
+    const uint32_t steps = conflicts->shape->steps, place = place_of_group(cluster, group);
     const double weight = cluster->weight;
     if (place == PM_NONE)
         return 0;
     const struct pm_lists *ranges = ranges_of_groups(conflicts, c);
     const uint32_t first = ranges->first[place];
-    uint32_t *mine = pm_alloc(conflicts->n_sets, sizeof *mine);
+    uint32_t *mine = pm_alloc(conflicts->shape->n_sets, sizeof *mine);
     uint64_t n = count_in_sets(cluster, ranges->items + first, ranges->first[place + 1] - first,
-                               conflicts->n_sets, mine);
+                               conflicts->shape->n_sets, mine);
     const struct others *others = n ? others_of(conflicts, c) : NULL;
     const uint32_t *in_set = in_set_of(conflicts, c);
     for (uint64_t k = 0; n && k < others->n_classes; k++) {
         double own[steps + 1];
         bool is_any = false;
         memset(own, 0, sizeof own);
-        for (uint64_t s = k; s < conflicts->n_sets; s += others->n_classes)
+        for (uint64_t s = k; s < conflicts->shape->n_sets; s += others->n_classes)
             if (mine[s]) {
-                add_at(conflicts, weight * in_set[s] - 1, weight * mine[s], own);
+                add_at(conflicts->shape, weight * in_set[s] - 1, weight * mine[s], own);
                 is_any = true;
             }
         if (!is_any)
@@ -355,33 +401,9 @@ static double add_own(const struct pm_conflicts *conflicts, size_t c, uint32_t g
     return weight * (double)n;
 }
 
-/* The distribution P (most + 1 places) of the blocks of one colour, from SUM of all colours. */
-static void spread_over_colours(const struct pm_conflicts *conflicts, const double *sum,
-                                double *p) {
-    const uint32_t most = conflicts->most;
-    memset(p, 0, (most + 1) * sizeof *p);
-    for (uint32_t s = 0; s <= conflicts->steps; s++) {
-        double n = s * conflicts->step, left = sum[s], log_p = n * log1p(-1 / conflicts->colours);
-        for (uint32_t i = 0; i < most && left > 0; i++) {
-            double share = fmin(left, sum[s] * exp(log_p));
-            p[i] += share;
-            left -= share;
-            log_p = next_binomial(log_p, n, conflicts->colours, i + 1);
-        }
-        p[most] += left;
-    }
-}
-
-/* The same of blocks that are counted by more than one: P has most + 1 places. */
-static void spread_over_steps(const struct pm_conflicts *conflicts, const double *sum, double *p) {
-    memset(p, 0, (conflicts->most + 1) * sizeof *p);
-    for (uint32_t s = 0; s <= conflicts->steps; s++)
-        p[(uint32_t)fmin(s * conflicts->step, conflicts->most)] += sum[s];
-}
-
 /* The distribution of how many others of the window are in the set of a block of GROUP. */
 static const double *of_window(struct pm_conflicts *conflicts, uint32_t group) {
-    const uint32_t steps = conflicts->steps;
+    const uint32_t steps = conflicts->shape->steps;
     double *sum = conflicts->of_window, blocks = 0;
     if (conflicts->group == group)
         return sum;
@@ -398,12 +420,13 @@ static const double *of_window(struct pm_conflicts *conflicts, uint32_t group) {
 
 void pm_conflicts_count(struct pm_conflicts *conflicts, uint32_t group, double random, double even,
                         double *p) {
-    double sum[conflicts->steps + 1];
+    const struct pm_set_shape *shape = conflicts->shape;
+    double sum[shape->steps + 1];
     memcpy(sum, of_window(conflicts, group), sizeof sum);
-    convolve_random(conflicts, sum, random);
-    convolve_even(conflicts, sum, even);
-    if (conflicts->colours > 1)
-        spread_over_colours(conflicts, sum, p);
-    else
-        spread_over_steps(conflicts, sum, p);
+    convolve_random(shape, sum, random);
+    convolve_even(shape, sum, even);
+    memset(p, 0, (shape->most + 1) * sizeof *p);
+    for (uint32_t s = 0; s <= shape->steps; s++)
+        for (uint32_t x = 0; sum[s] > 0 && x <= shape->most; x++)
+            p[x] += sum[s] * shape->thinned[s * (shape->most + 1) + x];
 }

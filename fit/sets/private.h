@@ -289,15 +289,23 @@ double pm_walk_time_fits(const struct pm_walk_time *time, uint32_t group, double
 
 enum { PAGE_BYTES = 4096 }; /* what allocators and linkers keep to */
 
+/* The sets of a cache, and how blocks are counted in them. */
 struct pm_set_shape {
-    uint64_t n_sets;
-    bool random_pages; /* which sets the blocks of a page are in, is decided at random */
-    uint32_t most;     /* blocks in a set: more are not told apart */
+    uint64_t block_bytes;
+    uint64_t n_sets; /* those of one colour: which colour the blocks of a page have, is random */
+    double colours;  /* 1: addresses decide */
+    uint32_t most;   /* blocks in a set that are told apart in the end: more are as good */
+    uint32_t steps;  /* numbers of blocks of one colour that are told apart, from 0 … */
+    double step;     /* … by so many */
+    double *thinned; /* [steps + 1][most + 1]: what they are in one colour's set */
 };
+void pm_set_shape_make(uint64_t n_sets, bool random_pages, uint32_t most, uint64_t block_bytes,
+                       struct pm_set_shape *shape);
+void pm_set_shape_free(struct pm_set_shape *shape);
 
 struct pm_conflicts;
-/* Of WINDOW, which is borrowed.  Asked of one group after the other it is fastest. */
-struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t block_bytes,
+/* Of WINDOW; both are borrowed.  Asked of one group after the other it is fastest. */
+struct pm_conflicts *pm_conflicts_new(const struct pm_window *window,
                                       const struct pm_set_shape *shape);
 void pm_conflicts_free(struct pm_conflicts *conflicts);
 

@@ -166,8 +166,8 @@ struct carried {
     const struct pm_carrier *carrier;
     struct pm_reuse_list *const *lists;
     size_t n_lists;
-    struct pm_set_shape *shapes; /* [list] */
-    double *code;                /* [list]: blocks of it between */
+    const struct pm_set_shape *shapes; /* [list] */
+    double *code;                      /* [list]: blocks of it between */
     struct pm_walk_times times;
     struct view *views; /* [time] */
 };
@@ -213,20 +213,17 @@ static void forget_conflicts(const struct carried *carried, struct view *view) {
 
 /* The carrier of the first of REUSES. */
 static void carried_make(const struct pm_sets *sets, const struct listed_reuse *reuses,
-                         struct pm_reuse_list *const *lists, size_t n_lists,
-                         struct carried *carried) {
+                         struct pm_reuse_list *const *lists, const struct pm_set_shape *shapes,
+                         size_t n_lists, struct carried *carried) {
     struct rated_walks rated = {0};
     *carried = (struct carried){.sets = sets,
                                 .carrier = pm_carrier_of(sets->carriers, reuses->reuse->scope),
                                 .lists = lists,
                                 .n_lists = n_lists,
-                                .shapes = pm_alloc(n_lists, sizeof *carried->shapes),
+                                .shapes = shapes,
                                 .code = pm_alloc(n_lists, sizeof *carried->code)};
     for (size_t l = 0; l < n_lists; l++) {
-        const struct pm_ruled_cache *cache = &lists[l]->cache;
-        carried->shapes[l] =
-            (struct pm_set_shape){cache->n_sets, cache->random_pages, pm_rule_most(cache->rule)};
-        carried->code[l] = code_between(sets, carried->carrier, cache);
+        carried->code[l] = code_between(sets, carried->carrier, &lists[l]->cache);
     }
     rate_walks(sets, carried->carrier, reuses->far, &rated);
     pm_walk_times_make(&sets->walks, rated.walks, rated.n_walks, &carried->times);
@@ -243,7 +240,6 @@ static void carried_free(struct carried *carried) {
         pm_window_walks_free(view->walks);
     }
     free(carried->views);
-    free(carried->shapes);
     free(carried->code);
     pm_walk_times_free(&carried->times);
 }
@@ -298,7 +294,7 @@ static void count_in_views(const struct carried *carried, size_t l,
         if (shares[v] < least_time)
             continue;
         if (!view->conflicts[l])
-            view->conflicts[l] = pm_conflicts_new(view->window, carried->sets->block_bytes, shape);
+            view->conflicts[l] = pm_conflicts_new(view->window, shape);
         double even = fmax(0, blocks - view->window->blocks) + carried->code[l];
         pm_conflicts_count(view->conflicts[l], reuse->group, random, even, at_time);
         sum += shares[v];
@@ -366,9 +362,10 @@ static void find_windows_of(struct carried *carried, const struct listed_reuse *
 
 /* Fills in what is between for the N reuses, which one scope carries. */
 static void count_between(const struct pm_sets *sets, struct pm_reuse_list *const *lists,
-                          size_t n_lists, const struct listed_reuse *reuses, size_t n) {
+                          const struct pm_set_shape *shapes, size_t n_lists,
+                          const struct listed_reuse *reuses, size_t n) {
     struct carried carried;
-    carried_make(sets, reuses, lists, n_lists, &carried);
+    carried_make(sets, reuses, lists, shapes, n_lists, &carried);
     for (size_t i = 0, same = 0; i < n; i++) {
         const uint32_t l = reuses[i].list, most = carried.shapes[l].most;
         struct pm_carried_reuses *reuse = &lists[l]->reuses[reuses[i].number];
@@ -466,6 +463,10 @@ void pm_reuse_lists_count(const struct pm_sets *sets, struct pm_reuse_list *cons
         PM_ARRAY(struct listed_reuse, reuses);
         PM_ARRAY(size_t, scopes); /* where the reuses of one begin */
     } all = {0};
+    struct pm_set_shape *shapes = pm_alloc(n_lists, sizeof *shapes);
+    for (size_t l = 0; l < n_lists; l++)
+        pm_set_shape_make(lists[l]->cache.n_sets, lists[l]->cache.random_pages,
+                          pm_rule_most(lists[l]->cache.rule), sets->block_bytes, &shapes[l]);
     for (uint32_t l = 0; l < n_lists; l++)
         for (size_t i = 0; lists[l]->cache.n_sets > 1 && i < lists[l]->n_reuses; i++) {
             const struct pm_ruled_cache *cache = &lists[l]->cache;
@@ -486,8 +487,11 @@ void pm_reuse_lists_count(const struct pm_sets *sets, struct pm_reuse_list *cons
 #pragma omp parallel for schedule(dynamic, 1)
     for (size_t s = 0; s < all.n_scopes; s++) {
         size_t first = all.scopes[s], end = s + 1 < all.n_scopes ? all.scopes[s + 1] : all.n_reuses;
-        count_between(sets, lists, n_lists, &all.reuses[first], end - first);
+        count_between(sets, lists, shapes, n_lists, &all.reuses[first], end - first);
     }
+    for (size_t l = 0; l < n_lists; l++)
+        pm_set_shape_free(&shapes[l]);
+    free(shapes);
     free(all.reuses);
     free(all.scopes);
 }

@@ -19,8 +19,8 @@
 static const double least_executions = 0.5;
 
 enum {
-    MOST_RUNS = 2048,      /* of a cluster, and … */
-    MOST_RUNS_OF_BOX = 16, /* … for each of its boxes: more are thinned */
+    MOST_RUNS = 4096,      /* of all clusters, and … */
+    MOST_RUNS_OF_BOX = 16, /* … for each box: more are thinned */
     LEAST_SLICES = 48,     /* that a box reaches over: of fewer its ends decide */
     MOST_APART = 1000003,  /* slices: windows of more are beyond all caches, and … */
     MOST_RANGES = 1 << 20, /* … have so many ranges at the most */
@@ -152,14 +152,12 @@ static size_t cluster_of(struct pm_window *window, const struct pm_walk *walk, u
 struct effort {
     double runs, granules; /* granules: that the runs cover, each on its own */
     double longest;        /* granules from one end of a box to the other */
-    size_t n_boxes;
 };
 
 static void add_box(struct effort *effort, const struct pm_box *box, uint64_t granule) {
     double runs = pm_box_runs(box), bytes = (double)box->run_bytes;
     effort->runs += runs;
     effort->granules += runs * bytes / (double)granule;
-    effort->n_boxes++;
     for (uint32_t d = 0; d < box->n; d++)
         bytes += (double)box->dimensions[d].stride_bytes * (double)(box->dimensions[d].count - 1);
     effort->longest = fmax(effort->longest, bytes / (double)granule);
@@ -183,13 +181,11 @@ static bool steps_through(const struct pm_window_walks *walks, size_t c, uint64_
     return true;
 }
 
-/* How many granules the slices of cluster C are apart. */
-static uint64_t thinning_of(const struct pm_window_walks *walks, size_t c,
+/* How many granules the slices of cluster C are apart, WANTED or a few more; fewer where its boxes
+   do not reach as far. */
+static uint64_t thinning_of(const struct pm_window_walks *walks, size_t c, double wanted,
                             const struct effort *effort) {
-    const double most = MOST_RUNS + MOST_RUNS_OF_BOX * (double)effort->n_boxes;
-    if (effort->runs <= most)
-        return 1;
-    double wanted = fmin((effort->runs + effort->granules) / most, effort->longest / LEAST_SLICES);
+    wanted = fmin(wanted, effort->longest / LEAST_SLICES);
     if (wanted <= 1)
         return 1;
     uint64_t n = wanted < MOST_APART ? (uint64_t)fmax(3, ceil(wanted)) | 1 : MOST_APART;
@@ -313,6 +309,7 @@ static void place_boxes(struct pm_window_walks *walks, double accesses, struct p
 }
 
 void pm_window_make(struct pm_window_walks *walks, double accesses, struct pm_window *window) {
+    double runs = 0, granules = 0;
     window->n_clusters = 0;
     window->blocks = 0;
     place_boxes(walks, accesses, window);
@@ -321,7 +318,13 @@ void pm_window_make(struct pm_window_walks *walks, double accesses, struct pm_wi
     for (size_t i = 0; i < walks->n_boxes; i++)
         add_box(&efforts[walks->boxes[i].cluster], &walks->boxes[i].box, walks->granule);
     for (size_t c = 0; c < window->n_clusters; c++) {
-        uint64_t thinning = thinning_of(walks, c, &efforts[c]);
+        runs += efforts[c].runs;
+        granules += efforts[c].granules;
+    }
+    const double most = MOST_RUNS + MOST_RUNS_OF_BOX * (double)walks->n_boxes;
+    const double wanted = runs > most ? (runs + granules) / most : 1;
+    for (size_t c = 0; c < window->n_clusters; c++) {
+        uint64_t thinning = thinning_of(walks, c, wanted, &efforts[c]);
         int64_t width = (int64_t)walks->granule;
         slices[c] = (struct pm_slices){.first = width * (int64_t)(thinning / 3),
                                        .width = width,
