@@ -1,3 +1,4 @@
+# time limit: 600 s
 # Every command that takes sizes, at sizes from 1 to 1e18, in the plain and in the sanitized build: a bound on the processor's
 # time, no crash, no figure that is no number. Commands, sizes and stores go round at different paces: each command meets
 # several sizes and all stores. The limit of time is one on work that does not end, far from what any of these takes.
@@ -85,7 +86,7 @@ all_end_well() {
     cat wrong
     ! [ -s wrong ]
 }
-check "every command ends well at sizes from 1 to 1e18" all_end_well pmodel 20 3
+check "every command ends well at sizes from 1 to 1e18" all_end_well pmodel 20 2
 export ASAN_OPTIONS=detect_leaks=0
 check "and does nothing that is not defined there" all_end_well "$BUILD/san/bin/pmodel" 100 1
 
