@@ -27,7 +27,8 @@ program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_gen
 fit_figures="fit_groups_per_second fit_two_thread_efficiency fit_vs_octave fit_bytes_per_group"
 interpreter_figures="reuse_interpreters reuse_interpreters_vs_cachegrind"
 touch_figures="touch_stencil_64 touch_stencil_64_over_load touch_random_200mb touch_random_200mb_over_load"
-all_figures="$program_figures $interpreter_figures $touch_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib probe_quick_seconds probe_full_seconds sched_vs_llvm_mca sched_loops_per_second sched_cc1_seconds bound_total_over_native bound_recording_over_native profile_over_native profile_over_native_worst intervals_over_edges trace_over_native trace_over_native_worst replay_events_per_second"
+predict_figures="predict_seconds predict_seconds_worst predict_growth predict_memory_mib predict_apart_seconds predict_apart_seconds_worst predict_apart_growth predict_apart_memory_mib predict_page_seconds predict_scaling_seconds"
+all_figures="$program_figures $interpreter_figures $touch_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib probe_quick_seconds probe_full_seconds sched_vs_llvm_mca sched_loops_per_second sched_cc1_seconds bound_total_over_native bound_recording_over_native profile_over_native profile_over_native_worst intervals_over_edges trace_over_native trace_over_native_worst replay_events_per_second $predict_figures"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -41,6 +42,7 @@ if [ -z "$figures" ] && [ -n "$programs" ]; then
     figures=$program_figures
 fi
 figures=${figures:-$all_figures}
+asked_programs=$programs
 programs=$(ONLY=$programs program_names)
 wanted() { [[ $figures == *$1* ]]; }
 wants_programs() {
@@ -445,15 +447,16 @@ echo '[]' >"$BUILD/bound_costs.json"
 if wanted bound_; then bash "$bench/accuracy/time/bound.sh"; fi
 echo '[]' >"$BUILD/profile_costs.json"
 if wanted profile_over; then COSTS=1 ONLY=$programs bash "$bench/accuracy/counts/profile.sh"; fi
-for costs in intervals_cost trace_costs replay_costs; do echo '[]' >"$BUILD/$costs.json"; done
+for costs in intervals_cost trace_costs replay_costs predict_costs; do echo '[]' >"$BUILD/$costs.json"; done
 if wanted intervals_over_edges; then bash "$here/intervals_cost.sh"; fi
 if wanted trace_over_native; then bash "$here/trace.sh"; fi
+if wanted predict_; then ONLY=$asked_programs bash "$here/predict.sh"; fi
 if wanted replay_; then COSTS=1 bash "$bench/accuracy/parallel/replay.sh"; fi
 # shellcheck disable=SC2016
 figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $interpreters; $touches; $probes; $schedules; $schedule_cc1; $figures | split("\\s+"; ""))' >"$folder/figures.json"
 jq -s --arg figures "$figures" 'add | map(select(.name as $name | $figures | split("\\s+"; "") | index($name)))' \
     "$folder/figures.json" "$BUILD/bound_costs.json" "$BUILD/profile_costs.json" "$BUILD/intervals_cost.json" "$BUILD/trace_costs.json" \
-    "$BUILD/replay_costs.json" >"$BUILD/bench.json"
+    "$BUILD/replay_costs.json" "$BUILD/predict_costs.json" >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then
