@@ -262,7 +262,8 @@ const struct pm_window *pm_window_search_for(struct pm_window_search *search, do
 
 /* Walks of a carrier while they are as they are in one of their variants. */
 struct pm_walk_time {
-    PM_ARRAY(struct pm_rated_walk, walks);
+    struct pm_rated_walk *walks; /* memory even if there is none */
+    size_t n_walks;
     double share;          /* of the carrier's time */
     double phase_accesses; /* touches of blocks for which it lasts; the usual walks: INFINITY */
 };
