@@ -4,9 +4,10 @@
 
        fetched    slots a cycle; jumps that are taken and lines of code take time
        allocated  in order: slots a cycle, room in the window, and among those that wait
-       begun      each micro-operation in the first cycle, from when its operands are there, in
-   which one of its units is free done       the latency after the last of them retired    in order:
-   slots a cycle
+       begun      each micro-operation in the first cycle, from when its operands are there,
+                  in which one of its units is free
+       done       the latency after the last of them
+       retired    in order: slots a cycle
 
    Older operations have taken their cycles of the units before a younger one looks for its own, so
    that this is the schedule in which the oldest that is ready goes first: no clock has to tick.
@@ -20,17 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/window/window.h"
+#include "sched/window/private.h"
 
 enum {
-    HORIZON = 4096, /* cycles; a power of two */
-    N_WORDS = HORIZON / 64,
     LEAST_ITERATIONS = 12,
     MOST_ITERATIONS = 640,
     MOST_WITH_MISSES = 100000, /* nodes in all iterations, where these do not repeat themselves */
     LEAST_WITH_MISSES = 128,   /* iterations, however long */
     MOST_PERIOD = 24,
-    HISTORY = 32, /* iterations that waits reach back, a power of two above the longest distance */
 };
 
 /* As fmax and ceil, but in line: this is where the time goes. */
@@ -40,13 +38,8 @@ static inline int64_t next_cycle(double cycle) {
     return whole + (cycle > (double)whole);
 }
 
-/* When a slot of a stage that takes so many a cycle is free. */
-struct stage {
-    double cycle, used;
-};
-
 /* SLOTS more through a stage of WIDTH a cycle, not before CYCLE. */
-static double pass(struct stage *stage, double width, double slots, double cycle) {
+static inline double pass(struct stage *stage, double width, double slots, double cycle) {
     if (width <= 0)
         return stage->cycle = later(stage->cycle, cycle);
     if (cycle > stage->cycle) { /* by a part of one, perhaps: jumps can take half a cycle */
@@ -61,52 +54,20 @@ static double pass(struct stage *stage, double width, double slots, double cycle
     return stage->cycle;
 }
 
-struct unit {
-    uint64_t taken[N_WORDS];
-    double fraction; /* of a cycle that is owed */
-    double load;     /* busy cycles that it was given */
-};
-
-/* In flight: until when, and how many slots. */
-struct flight {
-    double retired;
-    float slots;
-};
-
-struct core {
-    const struct pm_dep_graph *graph;
-    const struct pm_window_limits *limits;
-    struct unit *units;
-    uint8_t numbers[PM_MACHINE_MAX_UNITS]; /* of a bit of a set of units: which of UNITS */
-    unsigned n_units;
-    int64_t cleared; /* cycles before are free again in the ring */
-    double *begun;   /* HISTORY · n_nodes */
-    double *retired; /* as begun; NULL: no load waits for that */
-    struct stage fetch, allocation, retirement;
-    double next_fetch;
-    struct flight *flights; /* a ring, a power of two */
-    size_t oldest, youngest, flight_mask;
-    double in_flight;
-    double *waiting; /* a heap, the earliest first: when those that wait will begin */
-    unsigned n_waiting;
-    unsigned entry, n_entries; /* of the loop: the first iteration of this one; begun so far */
-    double first_allocation, last_result;
-    double *node_units; /* of the node that is executed: where busy cycles of units are added up */
-    struct pm_misses_under_way *misses; /* NULL: all loads hit */
-};
-
 /* ---- units ----------------------------------------------------------------------------------- */
 
-static bool is_taken(const struct unit *unit, int64_t cycle) {
-    return unit->taken[(cycle & (HORIZON - 1)) / 64] >> (cycle & 63) & 1;
+/* The 64 cycles around CYCLE, of the first unit; the others' follow. */
+static inline uint64_t *word_of(const struct pm_window_core *core, int64_t cycle) {
+    return &core->taken[(size_t)(cycle & (HORIZON - 1)) / 64 * core->n_units];
 }
 
 /* The first of N cycles in a row, from CYCLE on, that are free. */
-static int64_t first_free(const struct unit *unit, int64_t cycle, int64_t n, int64_t end) {
+static int64_t first_free(const struct pm_window_core *core, unsigned unit, int64_t cycle,
+                          int64_t n, int64_t end) {
     int64_t run = 0;
     while (cycle < end) {
+        uint64_t word = ~word_of(core, cycle)[unit] >> (cycle & 63);
         if (run == 0) { /* the word at once */
-            uint64_t word = ~unit->taken[(cycle & (HORIZON - 1)) / 64] >> (cycle & 63);
             if (!word) {
                 cycle = (cycle | 63) + 1;
                 continue;
@@ -114,8 +75,9 @@ static int64_t first_free(const struct unit *unit, int64_t cycle, int64_t n, int
             cycle += __builtin_ctzll(word);
             if (n <= 1)
                 return cycle;
+            word = 1;
         }
-        run = is_taken(unit, cycle) ? 0 : run + 1;
+        run = word & 1 ? run + 1 : 0;
         cycle++;
         if (run == n)
             return cycle - n;
@@ -123,71 +85,116 @@ static int64_t first_free(const struct unit *unit, int64_t cycle, int64_t n, int
     return cycle;
 }
 
-static void take(struct unit *unit, int64_t cycle, int64_t n, int64_t end) {
+static void take(struct pm_window_core *core, unsigned unit, int64_t cycle, int64_t n,
+                 int64_t end) {
     for (int64_t c = cycle; c < cycle + n && c < end; c++)
-        unit->taken[(c & (HORIZON - 1)) / 64] |= UINT64_C(1) << (c & 63);
+        word_of(core, c)[unit] |= UINT64_C(1) << (c & 63);
 }
 
 /* The cycles before the present allocation come round again as free ones. */
-static void move_horizon(struct core *core, int64_t present) {
+static void move_horizon(struct pm_window_core *core, int64_t present) {
     if (present - core->cleared >= HORIZON) {
-        for (unsigned u = 0; u < core->n_units; u++)
-            memset(core->units[u].taken, 0, sizeof core->units[u].taken);
+        memset(core->taken, 0, N_WORDS * core->n_units * sizeof *core->taken);
         core->cleared = present & ~INT64_C(63);
     }
     for (; core->cleared + 64 <= present; core->cleared += 64)
         for (unsigned u = 0; u < core->n_units; u++)
-            core->units[u].taken[(core->cleared & (HORIZON - 1)) / 64] = 0;
+            word_of(core, core->cleared)[u] = 0;
 }
 
-/* When one of MICRO's units takes it, not before READY. */
-static double execute_micro(struct core *core, const struct pm_micro *micro, double ready) {
-    int64_t end = core->cleared + HORIZON - 64, best_cycle = INT64_MAX;
-    int64_t from = next_cycle(ready + micro->start_cycle - 1e-6);
-    struct unit *best = NULL;
-    int64_t best_n = 0;
-    unsigned best_bit = 0;
-    if (from >= end)
-        return ready;
-    for (uint64_t left = micro->units; left; left &= left - 1) {
-        unsigned bit = (unsigned)__builtin_ctzll(left);
-        struct unit *unit = &core->units[core->numbers[bit]];
-        int64_t n = (int64_t)(unit->fraction + micro->busy_cycles + 1e-6);
-        int64_t cycle = n ? first_free(unit, from, n, end) : from;
-        if (cycle < best_cycle || (cycle == best_cycle && unit->load < best->load)) {
+static inline void add_load(struct pm_window_core *core, unsigned unit, double busy_cycles) {
+    core->load[unit] += busy_cycles;
+    if (core->node_units)
+        core->node_units[core->bits[unit]] += busy_cycles;
+}
+
+/* The cycle from FROM on in which one of its units takes DEMAND; END if all are taken until then.
+ */
+static int64_t place(struct pm_window_core *core, const struct demand *demand, int64_t from,
+                     int64_t end) {
+    int64_t best_cycle = INT64_MAX, best_n = 0;
+    unsigned best = 0;
+    for (unsigned i = 0; i < demand->n_units; i++) {
+        unsigned unit = core->lists[demand->first_unit + i];
+        int64_t n = (int64_t)(core->fraction[unit] + demand->busy_cycles + 1e-6);
+        int64_t cycle = n ? first_free(core, unit, from, n, end) : from;
+        if (cycle < best_cycle || (cycle == best_cycle && core->load[unit] < core->load[best])) {
             best_cycle = cycle;
             best = unit;
             best_n = n;
-            best_bit = bit;
         }
     }
-    if (!best)
+    double fraction = core->fraction[best] += demand->busy_cycles - (double)best_n;
+    bool is_even = fraction >= 0 && fraction < 0.999;
+    core->uneven = (core->uneven & ~(UINT64_C(1) << best)) | (uint64_t)!is_even << best;
+    add_load(core, best, demand->busy_cycles);
+    take(core, best, best_cycle, best_n, end);
+    return best_cycle;
+}
+
+/* As place, for what nearly all micro-operations need: one cycle of a unit, of which no fraction
+   makes two cycles or none.  All units are searched together, 64 cycles at a time. */
+static inline int64_t place_one_cycle(struct pm_window_core *core, const struct demand *demand,
+                                      int64_t from, int64_t end) {
+    const uint8_t *list = &core->lists[demand->first_unit];
+    uint64_t *word, free;
+    for (int64_t cycle = from;; cycle = (cycle | 63) + 1) {
+        if (cycle >= end)
+            return place(core, demand, from, end);
+        uint64_t all = ~UINT64_C(0);
+        word = word_of(core, cycle);
+        for (unsigned i = 0; i < demand->n_units; i++)
+            all &= word[list[i]];
+        free = ~all >> (cycle & 63);
+        from = cycle;
+        if (free)
+            break;
+    }
+    from += __builtin_ctzll(free);
+    unsigned best = 0;
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < demand->n_units; i++) {
+        uint64_t load; /* as positive doubles, so their bits are in order */
+        memcpy(&load, &core->load[list[i]], sizeof load);
+        load |= 0 - (word[list[i]] >> (from & 63) & 1); /* taken: the most of all */
+        best = load < least ? list[i] : best;
+        least = load < least ? load : least;
+    }
+    word[best] |= UINT64_C(1) << (from & 63);
+    add_load(core, best, 1);
+    return from;
+}
+
+/* When one of DEMAND's units takes it, not before READY. */
+static inline double execute_demand(struct pm_window_core *core, const struct demand *demand,
+                                    double ready) {
+    int64_t end = core->cleared + HORIZON - 64;
+    int64_t from = next_cycle(ready + demand->start_cycle - 1e-6);
+    if (from >= end || demand->n_units == 0)
         return ready;
-    best->fraction += micro->busy_cycles - (double)best_n;
-    best->load += micro->busy_cycles;
-    if (core->node_units)
-        core->node_units[best_bit] += micro->busy_cycles;
-    take(best, best_cycle, best_n, end);
-    return later(ready, (double)best_cycle - micro->start_cycle);
+    int64_t cycle = demand->is_one_cycle && !(demand->set & core->uneven)
+                        ? place_one_cycle(core, demand, from, end)
+                        : place(core, demand, from, end);
+    return later(ready, (double)cycle - demand->start_cycle);
 }
 
 /* How much the busiest of its units would have to do, to choose a way. */
-static double load_of_way(const struct core *core, const struct pm_way *way) {
+static double load_of_way(const struct pm_window_core *core, const struct pm_way *way) {
     double load = 0;
     for (uint32_t m = way->first_micro; m < way->first_micro + way->n_micros; m++) {
         double least = INFINITY;
         for (uint64_t left = core->graph->micros[m].units; left; left &= left - 1)
-            least = fmin(least, core->units[core->numbers[__builtin_ctzll(left)]].load);
+            least = fmin(least, core->load[core->numbers[__builtin_ctzll(left)]]);
         load = fmax(load, least + core->graph->micros[m].busy_cycles);
     }
     return load;
 }
 
-static double execute(struct core *core, const struct pm_node *node, double ready) {
-    if (!core->limits->has_units || node->n_ways == 0)
-        return ready;
+/* The way with the least load, of several. */
+static const struct pm_way *choose_way(const struct pm_window_core *core,
+                                       const struct pm_node *node) {
     const struct pm_way *best = &core->graph->ways[node->first_way];
-    double best_load = node->n_ways > 1 ? load_of_way(core, best) : 0, begun = ready;
+    double best_load = load_of_way(core, best);
     for (uint32_t w = node->first_way + 1; w < node->first_way + node->n_ways; w++) {
         double load = load_of_way(core, &core->graph->ways[w]);
         if (load < best_load) {
@@ -195,14 +202,26 @@ static double execute(struct core *core, const struct pm_node *node, double read
             best = &core->graph->ways[w];
         }
     }
-    for (uint32_t m = best->first_micro; m < best->first_micro + best->n_micros; m++)
-        begun = later(begun, execute_micro(core, &core->graph->micros[m], ready));
+    return best;
+}
+
+static inline double execute(struct pm_window_core *core, size_t node, double ready) {
+    const struct operation *operation = &core->operations[node];
+    uint32_t first = operation->first_demand, n = operation->n_demands;
+    double begun = ready;
+    if (operation->has_choice) {
+        const struct pm_way *way = choose_way(core, &core->graph->nodes[node]);
+        first = way->first_micro;
+        n = way->n_micros;
+    }
+    for (uint32_t m = first; m < first + n; m++)
+        begun = later(begun, execute_demand(core, &core->demands[m], ready));
     return begun;
 }
 
 /* ---- operations that wait for their operands ------------------------------------------------- */
 
-static void leave_first(struct core *core) {
+static void leave_first(struct pm_window_core *core) {
     double last = core->waiting[--core->n_waiting];
     unsigned at = 0;
     for (unsigned next = 1; next < core->n_waiting; at = next, next = 2 * at + 1) {
@@ -215,19 +234,15 @@ static void leave_first(struct core *core) {
     core->waiting[at] = last;
 }
 
-static void wait_until(struct core *core, double begun) {
+static void wait_until(struct pm_window_core *core, double begun) {
     unsigned at = core->n_waiting++;
     for (; at > 0 && core->waiting[(at - 1) / 2] > begun; at = (at - 1) / 2)
         core->waiting[at] = core->waiting[(at - 1) / 2];
     core->waiting[at] = begun;
 }
 
-static bool waits(const struct core *core, const struct pm_node *node) {
-    return core->limits->scheduler > 0 && node->n_ways > 0 && !node->is_load;
-}
-
 /* Room for one more at *CYCLE, or later. */
-static void make_room_to_wait(struct core *core, double *cycle) {
+static void make_room_to_wait(struct pm_window_core *core, double *cycle) {
     while (core->n_waiting > 0 && core->waiting[0] <= *cycle)
         leave_first(core);
     if (core->n_waiting < core->limits->scheduler)
@@ -238,7 +253,7 @@ static void make_room_to_wait(struct core *core, double *cycle) {
 
 /* ---- the life of a node ---------------------------------------------------------------------- */
 
-static void make_room(struct core *core, double slots, double *cycle) {
+static inline void make_room(struct pm_window_core *core, double slots, double *cycle) {
     double window = core->limits->window_slots;
     while (window > 0 && core->oldest != core->youngest && core->in_flight + slots > window) {
         const struct flight *flight = &core->flights[core->oldest++ & core->flight_mask];
@@ -249,7 +264,7 @@ static void make_room(struct core *core, double slots, double *cycle) {
         core->oldest++;
 }
 
-static double allocate(struct core *core, const struct pm_node *node) {
+static inline double allocate(struct pm_window_core *core, const struct operation *node) {
     const struct pm_window_limits *limits = core->limits;
     double cycle = core->next_fetch;
     if (limits->fetch_slots > 0)
@@ -257,33 +272,35 @@ static double allocate(struct core *core, const struct pm_node *node) {
     if (node->fetch_cycles > 0 && limits->has_fetch)
         core->next_fetch = later(core->next_fetch, cycle) + node->fetch_cycles;
     make_room(core, node->slots, &cycle);
-    if (waits(core, node))
+    if (node->waits)
         make_room_to_wait(core, &cycle);
     return pass(&core->allocation, limits->front_end_slots, node->slots, cycle);
 }
 
-static double operands_ready(const struct core *core, const struct pm_node *node,
-                             unsigned iteration) {
-    const struct pm_dep_graph *graph = core->graph;
+static inline double operands_ready(const struct pm_window_core *core, const struct operation *node,
+                                    const double *row, unsigned iteration) {
+    const struct operand *operand = &core->operands[node->first_operand];
+    const struct operand *carried = operand + node->n_here, *end = operand + node->n_operands;
     double ready = 0;
-    for (uint32_t e = node->first_edge; e < node->first_edge + node->n_edges; e++) {
-        const struct pm_wait *wait = &graph->waits[e];
-        if (wait->is_hidden || wait->distance > iteration ||
-            (wait->distance && !core->limits->carries) ||
-            (wait->is_fresh && wait->distance > iteration - core->entry))
+    for (; operand < carried; operand++)
+        ready = later(ready, row[operand->from] + operand->cycles);
+    for (; operand < end; operand++) {
+        if (operand->distance > iteration ||
+            (operand->is_fresh && operand->distance > iteration - core->entry))
             continue;
-        const double *begun =
-            &core->begun[((iteration - wait->distance) & (HISTORY - 1)) * graph->n_nodes];
-        if (wait->is_blocked)
+        const double *begun = &core->begun[((iteration - operand->distance) & (core->history - 1)) *
+                                           core->graph->n_nodes];
+        if (operand->is_blocked)
             begun = &core->retired[begun - core->begun];
-        ready = later(ready, begun[wait->from] + wait->cycles);
+        ready = later(ready, begun[operand->from] + operand->cycles);
     }
     return ready;
 }
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-static bool is_wrong(const struct core *core, const struct pm_node *node, unsigned iteration) {
+static bool is_wrong(const struct pm_window_core *core, const struct pm_node *node,
+                     unsigned iteration) {
     const struct pm_wrong_branch *wrong = &core->limits->wrong[node->step];
     double trips = core->limits->trips;
     if (pm_even_place(iteration, PM_GOLDEN_RATIO * node->step) < wrong->of_data)
@@ -293,34 +310,34 @@ static bool is_wrong(const struct core *core, const struct pm_node *node, unsign
 }
 
 /* When the iteration's last node is retired. */
-static double run_iteration(struct core *core, unsigned iteration, double *unit_cycles) {
+static double run_iteration(struct pm_window_core *core, unsigned iteration, double *unit_cycles) {
     const struct pm_dep_graph *graph = core->graph;
-    double *begun = &core->begun[(iteration & (HISTORY - 1)) * graph->n_nodes];
+    double *begun = &core->begun[(iteration & (core->history - 1)) * graph->n_nodes];
     double retired = 0;
     if (core->limits->trips > 0 && iteration >= core->n_entries * core->limits->trips) {
         core->entry = iteration;
         core->n_entries++;
     }
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct pm_node *node = &graph->nodes[i];
+        const struct operation *node = &core->operations[i];
         double allocated = allocate(core, node);
         if (iteration == 0 && i == 0)
             core->first_allocation = allocated;
         move_horizon(core, (int64_t)allocated);
-        double ready = operands_ready(core, node, iteration);
+        double ready = operands_ready(core, node, begun, iteration);
         /* What is renamed away waits for nothing but its operands. */
-        if (node->n_ways)
+        if (node->has_ways)
             ready = later(ready, allocated + 1);
         if (unit_cycles)
             core->node_units = &unit_cycles[i * PM_MACHINE_MAX_UNITS];
-        begun[i] = execute(core, node, ready);
-        if (waits(core, node))
+        begun[i] = execute(core, i, ready);
+        if (node->waits)
             wait_until(core, begun[i]);
-        if (core->misses && node->is_load && node->reference != PM_NONE)
-            begun[i] = pm_load_begun(core->misses, &core->limits->misses[node->reference],
+        if (node->may_miss)
+            begun[i] = pm_load_begun(core->misses, &core->limits->misses[graph->nodes[i].reference],
                                      iteration, begun[i]);
         double done = later(begun[i] + node->latency_cycles, allocated + 1);
-        if (core->limits->wrong && node->is_branch && is_wrong(core, node, iteration))
+        if (node->may_be_wrong && is_wrong(core, &graph->nodes[i], iteration))
             core->next_fetch =
                 later(core->next_fetch, done + core->limits->machine->mispredict_cycles - 1);
         core->last_result = later(core->last_result, done);
@@ -362,43 +379,6 @@ static unsigned find_period(const struct end *ends, unsigned n, unsigned least, 
     return 0;
 }
 
-static bool has_blocked(const struct pm_dep_graph *graph) {
-    for (size_t w = 0; w < graph->n_waits; w++)
-        if (graph->waits[w].is_blocked)
-            return true;
-    return false;
-}
-
-static void prepare(struct core *core, const struct pm_dep_graph *graph) {
-    uint64_t used = 0;
-    for (size_t m = 0; m < graph->n_micros; m++)
-        used |= graph->micros[m].units;
-    for (uint64_t left = used; left; left &= left - 1)
-        core->numbers[__builtin_ctzll(left)] = (uint8_t)core->n_units++;
-    core->units = pm_alloc(core->n_units, sizeof *core->units);
-    core->begun = pm_alloc(HISTORY * graph->n_nodes, sizeof *core->begun);
-    if (has_blocked(graph))
-        core->retired = pm_alloc(HISTORY * graph->n_nodes, sizeof *core->retired);
-    size_t n_flights = 1024;
-    while (n_flights < 2 * core->limits->window_slots + 2 * (double)graph->n_nodes)
-        n_flights *= 2;
-    core->flights = pm_alloc(n_flights, sizeof *core->flights);
-    core->flight_mask = n_flights - 1;
-    core->waiting = pm_alloc(core->limits->scheduler + 1, sizeof *core->waiting);
-}
-
-static struct pm_misses_under_way *misses_of(const struct pm_window_limits *limits) {
-    if (!limits->misses)
-        return NULL;
-    struct pm_misses_under_way *misses = pm_alloc(1, sizeof *misses);
-    misses->n_levels = limits->machine->n_levels;
-    for (size_t l = 0; l < misses->n_levels; l++) {
-        uint32_t most = limits->machine->levels[l].misses_in_flight;
-        misses->most[l] = most > PM_MOST_IN_FLIGHT ? PM_MOST_IN_FLIGHT : most;
-    }
-    return misses;
-}
-
 /* So many whole entries that the window is full in the second half of them. */
 static unsigned iterations_of_entries(const struct pm_dep_graph *graph,
                                       const struct pm_window_limits *limits) {
@@ -430,12 +410,11 @@ unsigned pm_window_most_iterations(const struct pm_dep_graph *graph,
 
 void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
                         struct pm_window_result *result) {
-    struct core core = {.graph = graph, .limits = limits};
+    struct pm_window_core core = {.graph = graph, .limits = limits};
     *result = (struct pm_window_result){.unit_cycles = result->unit_cycles};
     if (graph->n_nodes == 0)
         return;
-    prepare(&core, graph);
-    core.misses = misses_of(limits);
+    pm_window_core_prepare(&core);
     double filling = graph->slots > 0 ? 2 * limits->window_slots / graph->slots : 0;
     unsigned full = LEAST_ITERATIONS + (unsigned)fmin(filling, MOST_ITERATIONS / 2.0);
     unsigned repeated = (unsigned)fmin(12, 4 + filling), every = filling < 4 ? 2 : 8;
@@ -462,10 +441,5 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     for (size_t i = 0; result->unit_cycles && i < graph->n_nodes * PM_MACHINE_MAX_UNITS; i++)
         result->unit_cycles[i] /= n;
     free(ends);
-    free(core.misses);
-    free(core.waiting);
-    free(core.units);
-    free(core.begun);
-    free(core.retired);
-    free(core.flights);
+    pm_window_core_free(&core);
 }
