@@ -11,7 +11,8 @@
        branches   how often each is predicted wrongly, in the same way
 
    A load misses in those iterations whose places are below its share (misses.h), so that how many
-   of them there are says which: shares that no iteration tells apart are one. */
+   of them there are says which: shares that no iteration tells apart are one.  Where no load misses
+   in any iteration it is the simulation in which all hit, if that has as many iterations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static void put_waits(struct pm_known_windows *known, const struct pm_dep_graph 
 }
 
 static void put_nodes(struct pm_known_windows *known, const struct pm_dep_graph *graph,
-                      const struct pm_window_limits *limits) {
+                      const struct pm_window_limits *limits, bool misses) {
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pm_node *node = &graph->nodes[i];
         const float cycles[] = {node->latency_cycles, node->slots, node->fetch_cycles};
@@ -98,7 +99,7 @@ static void put_nodes(struct pm_known_windows *known, const struct pm_dep_graph 
                                   node->n_edges,
                                   node->is_load,
                                   node->is_branch,
-                                  limits->misses ? node->reference : PM_NONE,
+                                  misses ? node->reference : PM_NONE,
                                   limits->wrong ? node->step : PM_NONE};
         put(known, cycles, sizeof cycles);
         put(known, words, sizeof words);
@@ -115,6 +116,27 @@ static void count_below(const double *shares, size_t n_shares, double phase, uns
         for (size_t s = 0; s < n_shares; s++)
             counts[s] += place < shares[s];
     }
+}
+
+static bool may_miss(const struct pm_load_misses *load, size_t n_levels, unsigned iterations) {
+    double most = 0;
+    for (size_t l = 0; l < n_levels; l++)
+        most = fmax(most, load->share[l]);
+    for (unsigned i = 0; i < iterations && most > 0; i++)
+        if (pm_even_place(i, load->phase) < most)
+            return true;
+    return false;
+}
+
+/* Whether misses change anything: a load misses, or more iterations are simulated than without. */
+static bool misses_count(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
+                         unsigned iterations) {
+    if (!limits->misses || !limits->wrong)
+        return limits->misses;
+    for (uint32_t r = 0; r < graph->n_references; r++)
+        if (may_miss(&limits->misses[r], limits->machine->n_levels, iterations))
+            return true;
+    return false;
 }
 
 static void put_misses(struct pm_known_windows *known, const struct pm_dep_graph *graph,
@@ -162,16 +184,21 @@ static void put_all(struct pm_known_windows *known, const struct pm_dep_graph *g
                               limits->trips,
                               graph->slots,
                               can_end_early ? limits->least_cycles : 0};
-    const uint32_t words[] = {limits->scheduler,        limits->has_fetch,
-                              limits->has_units,        limits->carries,
-                              limits->misses != NULL,   limits->wrong != NULL,
-                              (uint32_t)graph->n_nodes, graph->n_references};
     const unsigned iterations = pm_window_most_iterations(graph, limits);
+    const bool misses = misses_count(graph, limits, iterations);
+    const uint32_t words[] = {limits->scheduler,
+                              limits->has_fetch,
+                              limits->has_units,
+                              limits->carries,
+                              misses,
+                              limits->wrong != NULL,
+                              (uint32_t)graph->n_nodes,
+                              graph->n_references};
     known->n_content = 0;
     put(known, numbers, sizeof numbers);
     put(known, words, sizeof words);
-    put_nodes(known, graph, limits);
-    if (limits->misses)
+    put_nodes(known, graph, limits, misses);
+    if (misses)
         put_misses(known, graph, limits, iterations);
     if (limits->wrong)
         put_branches(known, graph, limits, iterations);
