@@ -7,6 +7,7 @@
 #include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/progress.h"
 #include "fit/fit.h"
 #include "report/report.h"
 
@@ -76,7 +77,7 @@ static bool predict(const struct request *request, struct pm_compared_program *p
                                          .interpolate = request->interpolate};
     struct pm_subject subject;
     struct pm_answer *answer = pm_subject_open(&subject, program->store, NULL, err)
-                                   ? pm_ask(&subject, &question, err)
+                                   ? pm_ask_and_say(&subject, &question, err)
                                    : NULL;
     bool ok = answer != NULL;
     for (size_t m = 0; ok && m < answer->n_predictions; m++) {

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "ask/ask.h"
+#include "cmd/progress.h"
 #include "core/base/base.h"
 #include "core/messages/messages.h"
 #include "core/store/store.h"
@@ -134,6 +135,8 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
     if (dump->pass && !pm_dumping_begin(dump, fitted->structure, stdout, err))
         return false;
     with_formulas.dumping = dump->pass ? dump : NULL;
+    if (!dump->pass) /* which prints meanwhile */
+        pm_work_begin("making models of %zu runs", fitted->n_profiles);
     if (pm_store_formulas(store, &fitted->formulas, err))
         fitted->models = pm_fit(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                                 &fitted->statistics, err);
@@ -143,6 +146,7 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
         pm_fit_write_backs(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                            fitted->models);
     }
+    pm_work_end();
     with_formulas.dumping = NULL;
     pm_dumping_end(dump);
     bool ok = fitted->models && pm_store_put_models(store, fitted->models, err) &&

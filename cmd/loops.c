@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/loops_dump.h"
 #include "cmd/measuring.h"
+#include "cmd/progress.h"
 #include "core/structure/structure.h"
 #include "machines/probe/clock/clock.h"
 
@@ -194,8 +195,10 @@ static int show_program(struct request *request) {
     struct pm_error err = {0};
     struct pm_lifted *lifted = NULL;
     pm_event_choice_lift(&request->events, &lift);
+    pm_work_begin("reading %s", request->path);
     if (pm_find_classes(&lift, &err))
         lifted = pm_lift(request->path, &lift, &err);
+    pm_work_end();
     if (!lifted || !pm_event_choice_check(&request->events, &err)) {
         pm_lifted_free(lifted);
         return pm_complain(&err);

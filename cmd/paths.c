@@ -1,6 +1,8 @@
 /* Where things are: the files of this installation. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,22 +103,49 @@ bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *e
 
 /* ---- files that are written ------------------------------------------------------------------ */
 
+/* Can a file be made there?  Asked before what takes long. */
+static bool can_be_written(const char *partial, struct pm_error *err) {
+    int file = open(partial, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    bool ok = file >= 0 || pm_fail_errno(err, "%s: cannot be written", partial);
+    if (file >= 0) {
+        close(file);
+        remove(partial);
+    }
+    return ok;
+}
+
+/* As a whole, or not at all: signals that end the process wait meanwhile. */
+static bool put_file(const char *path, const char *partial, const char *text, size_t n,
+                     struct pm_error *err) {
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+    FILE *to = fopen(partial, "we");
+    bool ok = to && fwrite(text, 1, n, to) == n;
+    ok = to && fclose(to) == 0 && ok && rename(partial, path) == 0;
+    if (!ok) {
+        pm_fail_errno(err, "%s: cannot be written", path);
+        remove(partial);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
 bool pm_write_file(const char *path, bool (*write)(FILE *to, void *context, struct pm_error *err),
                    void *context, struct pm_error *err) {
     if (!path)
         return write(stdout, context, err);
-    char *partial = pm_sprintf("%s.part", path);
-    FILE *to = fopen(partial, "w");
-    bool ok = to || pm_fail_errno(err, "%s: cannot be written", partial);
-    ok = ok && write(to, context, err);
-    if (to) {
-        bool written = !ferror(to);
-        written = fclose(to) == 0 && written;
-        if (ok && (!written || rename(partial, path) != 0))
-            ok = pm_fail_errno(err, "%s: cannot be written", path);
-        if (!ok)
-            remove(partial);
-    }
+    char *partial = pm_sprintf("%s.part", path), *text = NULL;
+    size_t n = 0;
+    FILE *to = can_be_written(partial, err) ? open_memstream(&text, &n) : NULL;
+    bool ok = to && write(to, context, err);
+    if (to && fclose(to) != 0)
+        ok = ok && pm_fail_errno(err, "%s: cannot be written", path);
+    ok = ok && put_file(path, partial, text, n, err);
+    free(text);
     free(partial);
     return ok;
 }

@@ -9,8 +9,12 @@
 #include "cmd/progress.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,4 +82,69 @@ void pm_steps_clear(struct pm_steps *steps) {
     if (steps->is_shown)
         fputs("\r\033[K", stderr);
     steps->is_shown = false;
+}
+
+/* ---- what a command is at ----------------------------------------------------------------------
+   A timer's signal shows it, since what takes long is anywhere in the libraries. */
+
+static const double patience = 1; /* seconds */
+static char at_work[200];
+static volatile sig_atomic_t is_work_shown;
+
+static void show_work(int signal) {
+    (void)signal;
+    if (!is_work_shown && write(STDERR_FILENO, at_work, strlen(at_work)) > 0)
+        is_work_shown = 1;
+}
+
+static void set_timer(double seconds) {
+    struct itimerval timer = {
+        .it_value = {(time_t)seconds, (suseconds_t)(1e6 * (seconds - floor(seconds)))}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void pm_work_begin(const char *format, ...) {
+    static double first;
+    va_list arguments;
+    if (!isatty(STDERR_FILENO))
+        return;
+    first = first == 0 ? now() : first;
+    int n = snprintf(at_work, sizeof at_work, "\r\033[Kpmodel: ");
+    va_start(arguments, format);
+    vsnprintf(at_work + n, sizeof at_work - (size_t)n, format, arguments);
+    va_end(arguments);
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = show_work, .sa_flags = SA_RESTART}, NULL);
+    set_timer(fmax(1e-3, first + patience - now()));
+}
+
+void pm_work_end(void) {
+    set_timer(0);
+    if (is_work_shown)
+        fputs("\r\033[K", stderr);
+    is_work_shown = 0;
+}
+
+static void begin_prediction(const struct pm_parameters *at, const struct pm_question *question) {
+    char *size = at ? pm_parameters_text(at) : pm_strdup("the largest measured size");
+    pm_work_begin("predicting %s%s%s", size, question->n_machines ? " on " : "",
+                  question->n_machines == 1  ? question->machines[0]->name
+                  : question->n_machines > 1 ? "several machines"
+                                             : "");
+    free(size);
+}
+
+struct pm_answer *pm_ask_and_say(struct pm_subject *subject, const struct pm_question *question,
+                                 struct pm_error *err) {
+    begin_prediction(question->at, question);
+    struct pm_answer *answer = pm_ask(subject, question, err);
+    pm_work_end();
+    return answer;
+}
+
+bool pm_predict_and_say(struct pm_answer *answer, const struct pm_question *question,
+                        struct pm_error *err) {
+    begin_prediction(&answer->profile->parameters, question);
+    bool ok = pm_answer_predict(answer, question, err);
+    pm_work_end();
+    return ok;
 }

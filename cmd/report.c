@@ -11,6 +11,7 @@
 #include "cmd/measuring.h"
 #include "cmd/options.h"
 #include "cmd/parallel/parallel.h"
+#include "cmd/progress.h"
 #include "cmd/query/query.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
@@ -201,12 +202,12 @@ static bool report_sizes(struct request *request, struct pm_subject *subject,
     struct pm_answer **answers = pm_alloc(request->n_sizes, sizeof *answers);
     bool ok = true;
     for (size_t s = 0; ok && s < request->n_sizes; s++) {
-        answers[s] = pm_ask(subject, &(struct pm_question){.at = &request->sizes[s]}, err);
+        answers[s] = pm_ask_and_say(subject, &(struct pm_question){.at = &request->sizes[s]}, err);
         ok = answers[s] && keep_machines(request, subject, answers[s]->profile, err);
     }
     const struct pm_question question = question_of(request);
     for (size_t s = 0; ok && s < request->n_sizes; s++)
-        ok = pm_answer_predict(answers[s], &question, err);
+        ok = pm_predict_and_say(answers[s], &question, err);
     const struct pm_profile *first = ok ? answers[0]->profile : NULL;
     if (ok && request->threads && first->predicted)
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
@@ -231,8 +232,8 @@ static bool report_parallel(struct request *request, struct pm_subject *subject,
                             bool (*print)(const struct pm_parallel_request *, struct pm_error *),
                             struct pm_error *err) {
     struct pm_program *program = &subject->program;
-    struct pm_answer *largest =
-        pm_ask(subject, &(struct pm_question){.at = &program->runs[program->n_runs - 1]}, err);
+    struct pm_answer *largest = pm_ask_and_say(
+        subject, &(struct pm_question){.at = &program->runs[program->n_runs - 1]}, err);
     struct pm_warnings warnings = {0};
     struct pm_report_options options = request->options;
     options.warnings = &warnings;

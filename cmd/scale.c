@@ -11,6 +11,7 @@
 #include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/measuring.h"
+#include "cmd/progress.h"
 #include "core/expression/expression.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
@@ -147,7 +148,7 @@ static struct pm_prediction **ask(struct scaling *s, struct pm_scale_point *poin
                                          .n_machines = on->n_machines,
                                          .predict = s->request->predict,
                                          .needs_misses = true};
-    struct pm_answer *answer = pm_ask(&s->subject, &question, err);
+    struct pm_answer *answer = pm_ask_and_say(&s->subject, &question, err);
     if (!answer)
         return NULL;
     struct pm_prediction **predictions = answer->predictions;
@@ -228,8 +229,10 @@ static bool find_steps_on(struct scaling *s, size_t machine, const struct pm_que
         struct pm_query_fits *fits = pm_alloc(n, sizeof *fits);
         for (size_t c = 0; c < levels.n_caches; c++)
             caches[c] = levels.caches[c].cache;
+        pm_work_begin("looking for sizes that fit");
         ok = pm_query_fits(surface, s->models, groups, parts.n_parts, caches, levels.n_caches, fits,
                            err);
+        pm_work_end();
         if (ok)
             add_steps(s, machine, &parts, &levels, fits);
         for (size_t i = 0; i < n; i++)

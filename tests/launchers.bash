@@ -13,16 +13,6 @@ sizes_in() { sqlite3 "$1" 'SELECT group_concat(parameters, " ") FROM (SELECT par
 
 is_gone() { ! pgrep -f "$1" >/dev/null; }
 
-# wait_for COMMAND...: until it succeeds, for ten seconds.
-wait_for() {
-    local tries
-    for ((tries = 0; tries < 200; tries++)); do
-        "$@" && return
-        sleep 0.05
-    done
-    return 1
-}
-
 # make_queue FILE: a launcher whose jobs are shells in the background. Each submission adds the number of its last
 # job to the file `submitted`.
 make_queue() {

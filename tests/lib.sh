@@ -60,6 +60,16 @@ expect_error() {
     rm -f "$errors"
 }
 
+# wait_for COMMAND...: until it succeeds, for a minute.
+wait_for() {
+    local tries
+    for ((tries = 0; tries < 1200; tries++)); do
+        "$@" && return
+        sleep 0.05
+    done
+    return 1
+}
+
 # build_instrument_tool: $TMP/instrument_tool, the rewriter alone as a program.
 build_instrument_tool() {
     local libraries

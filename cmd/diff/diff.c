@@ -7,6 +7,7 @@
 #include "ask/ask.h"
 #include "cmd/explain/explain.h"
 #include "cmd/options.h"
+#include "cmd/progress.h"
 #include "report/report.h"
 
 struct request {
@@ -34,7 +35,7 @@ static bool open_side(const struct request *request, const char *path,
                                          .can_interpolate = true,
                                          .interpolate = request->interpolate};
     if (pm_subject_open(&side->subject, path, NULL, err))
-        side->answer = pm_ask(&side->subject, &question, err);
+        side->answer = pm_ask_and_say(&side->subject, &question, err);
     return side->answer != NULL;
 }
 

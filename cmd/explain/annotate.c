@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/explain/explain.h"
 #include "cmd/options.h"
+#include "cmd/progress.h"
 #include "report/report.h"
 
 struct request {
@@ -98,7 +99,7 @@ static bool annotate(const struct request *request, struct pm_error *err) {
                                          .can_interpolate = true,
                                          .interpolate = request->interpolate};
     struct pm_answer *answer = pm_subject_open(&subject, request->store_path, NULL, err)
-                                   ? pm_ask(&subject, &question, err)
+                                   ? pm_ask_and_say(&subject, &question, err)
                                    : NULL;
     bool ok = answer != NULL;
     const struct pm_structure *structure = subject.program.structure;

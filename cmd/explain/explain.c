@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/explain/explain.h"
 #include "cmd/options.h"
+#include "cmd/progress.h"
 #include "cmd/query/query.h"
 #include "fit/warnings/warnings.h"
 #include "report/report.h"
@@ -163,7 +164,9 @@ static bool explain_misses(struct explaining *x, struct pm_error *err) {
 static double cycles_without_level(const struct explaining *x, size_t level, struct pm_error *err) {
     struct pm_machine *machine = pm_machine_without_level(x->machine, level);
     double cycles = NAN;
+    pm_work_begin("predicting without the misses of %s", x->machine->levels[level].name);
     struct pm_prediction *p = pm_answer_what_if(x->answer, machine, &x->request->predict, err);
+    pm_work_end();
     if (p) {
         cycles = 0;
         for (uint32_t s = 0; s < x->structure->n_scopes; s++)
@@ -205,7 +208,9 @@ static bool add_fits(struct explaining *x, const struct pm_query_surface *surfac
     struct pm_query_fits *fits = pm_alloc(n, sizeof *fits);
     for (size_t c = 0; c < n; c++)
         caches[c] = x->levels.caches[c].cache;
+    pm_work_begin("looking for sizes that fit");
     bool ok = pm_query_fits(surface, models, &groups, 1, caches, n, fits, err);
+    pm_work_end();
     free(caches);
     struct pm_query_report *report = PM_PUSH(&x->explanation, fits);
     *report = (struct pm_query_report){.kind = PM_QUERY_FITS,
@@ -320,7 +325,7 @@ static bool explain(const struct request *request, struct pm_error *err) {
                                          .can_interpolate = true,
                                          .interpolate = request->interpolate};
     if (pm_subject_open(&x.subject, request->store_path, NULL, err))
-        x.answer = pm_ask(&x.subject, &question, err);
+        x.answer = pm_ask_and_say(&x.subject, &question, err);
     bool ok = x.answer != NULL;
     struct pm_explanation *e = &x.explanation;
     if (ok) {

@@ -1,5 +1,6 @@
 /* `pmodel report --as callgrind`, `--folded`, `--extrap`: predictions as files of other tools. */
 #include "cmd/export/private.h"
+#include "cmd/progress.h"
 #include "report/report.h"
 
 static struct pm_question question_of(const struct pm_export_request *request) {
@@ -14,7 +15,7 @@ static struct pm_question question_of(const struct pm_export_request *request) {
 static bool export_size(FILE *out, const struct pm_export_request *request,
                         struct pm_subject *subject, struct pm_error *err) {
     const struct pm_question question = question_of(request);
-    struct pm_answer *answer = pm_ask(subject, &question, err);
+    struct pm_answer *answer = pm_ask_and_say(subject, &question, err);
     bool ok = answer != NULL;
     if (ok && request->callgrind)
         pm_export_callgrind(out, subject->program.structure, answer->predictions[0]);
@@ -36,7 +37,7 @@ static bool export_runs(FILE *out, const struct pm_export_request *request,
         if (!program->is_whole[r] || !pm_run_matches(&program->runs[r], &request->at))
             continue;
         question.at = &program->runs[r];
-        struct pm_answer *answer = pm_ask(subject, &question, err);
+        struct pm_answer *answer = pm_ask_and_say(subject, &question, err);
         if (answer)
             pm_export_extrap(out, program->structure, answer->predictions[0]);
         ok = found = answer != NULL;

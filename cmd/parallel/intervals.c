@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cmd/parallel/parallel.h"
+#include "cmd/progress.h"
 #include "report/parallel/parallel.h"
 
 /* What a listing of one run is made from. */
@@ -58,8 +59,9 @@ static bool list_kind(struct listing *l, const struct pm_interval_kind *kind,
     question.at = l->run;
     question.source = PM_FROM_RUN;
     question.predict.without_doubts = true;
-    struct pm_answer *answer =
-        pm_subject_select(subject, &selection, err) ? pm_ask(subject, &question, err) : NULL;
+    struct pm_answer *answer = pm_subject_select(subject, &selection, err)
+                                   ? pm_ask_and_say(subject, &question, err)
+                                   : NULL;
     if (!answer)
         return false;
     pm_warn(&(struct pm_origin){subject->program.structure, NULL, answer->profile},

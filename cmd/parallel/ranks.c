@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/parallel/parallel.h"
+#include "cmd/progress.h"
 #include "fit/fit.h"
 #include "report/parallel/parallel.h"
 
@@ -48,7 +49,7 @@ static struct pm_answer *ask_selected(const struct pm_parallel_request *request,
     struct pm_question question = *request->question;
     question.at = at;
     question.source = source;
-    struct pm_answer *answer = pm_ask(request->subject, &question, err);
+    struct pm_answer *answer = pm_ask_and_say(request->subject, &question, err);
     if (answer)
         pm_warn(&(struct pm_origin){request->subject->program.structure,
                                     request->subject->program.models, answer->profile},

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/progress.h"
 #include "cmd/query/private.h"
 
 bool pm_print_fits(const struct pm_program *program, const struct pm_query_surface *surface,
@@ -13,8 +14,10 @@ bool pm_print_fits(const struct pm_program *program, const struct pm_query_surfa
     struct pm_query_fits *fits = pm_alloc(n, sizeof *fits);
     for (size_t i = 0; i < on->n_caches; i++)
         caches[i] = on->caches[i].cache;
+    pm_work_begin("looking for sizes that fit");
     bool ok = pm_query_fits(surface, program->models, groups, parts->n_parts, caches, on->n_caches,
                             fits, err);
+    pm_work_end();
     struct pm_query_report report = {
         .kind = PM_QUERY_FITS,
         .structure = program->structure,

@@ -1,6 +1,7 @@
 /* `pmodel query`: size, cache and hit ratio: two are given, the third is the answer. */
 #include <stdlib.h>
 
+#include "cmd/progress.h"
 #include "cmd/query/private.h"
 
 struct query {
@@ -104,7 +105,7 @@ static void add_warnings(struct query *query, const struct pm_profile *profile) 
 static bool answer_point(struct query *query, const struct pm_parameters *size,
                          struct pm_error *err) {
     const struct pm_question question = {.at = size, .without_ends = true};
-    struct pm_answer *answer = pm_ask(&query->subject, &question, err);
+    struct pm_answer *answer = pm_ask_and_say(&query->subject, &question, err);
     bool ok = answer && prepare(query, answer->profile, err) &&
               pm_query_answer_at(&query->asked, answer->profile, &query->report.answers, err);
     if (ok)
@@ -134,7 +135,10 @@ static bool answer_size(struct query *query, const struct pm_parameters *fixed,
         return pm_print_fits(&query->subject.program, &surface, &query->parts, &query->on, &options,
                              err);
     pm_query_report_range(&query->report, &surface);
-    return ok && pm_query_answer_size(&query->asked, &surface, &query->report.answers, err);
+    pm_work_begin("looking for the largest size");
+    ok = ok && pm_query_answer_size(&query->asked, &surface, &query->report.answers, err);
+    pm_work_end();
+    return ok;
 }
 
 static bool answer_sizes(struct query *query, bool solves, struct pm_error *err) {

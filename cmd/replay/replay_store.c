@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ask/ask.h"
+#include "cmd/progress.h"
 #include "cmd/replay/private.h"
 #include "core/store/store.h"
 #include "sched/signature/signature.h"
@@ -147,7 +148,7 @@ static bool computation_of_largest(const struct sources *s, struct pm_computatio
                                    .n_machines = 1,
                                    .predict = request->predict};
     question.predict.without_doubts = true;
-    struct pm_answer *answer = pm_ask(s->subject, &question, err);
+    struct pm_answer *answer = pm_ask_and_say(s->subject, &question, err);
     if (answer)
         *computation =
             pm_computation_of(program->structure, answer->profile, answer->predictions[0]);
@@ -282,7 +283,7 @@ bool pm_actions_of_store(struct pm_replaying *r, struct pm_error *err) {
         machines[question.n_machines++] = request->against.machines[0];
     struct pm_subject subject;
     struct pm_answer *answer = pm_subject_open(&subject, request->store_path, NULL, err)
-                                   ? pm_ask(&subject, &question, err)
+                                   ? pm_ask_and_say(&subject, &question, err)
                                    : NULL;
     struct sources sources = {.replaying = r, .subject = &subject, .answer = answer};
     bool ok =

@@ -6,6 +6,7 @@
 #include "ask/ask.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/progress.h"
 
 enum { MOST_STORES = 2 };
 
@@ -33,7 +34,7 @@ static bool find_points(const struct request *request, const char *path,
                                          .without_ends = true,
                                          .needs_misses = true};
     struct pm_answer *answer = pm_subject_open(&side->subject, path, NULL, err)
-                                   ? pm_ask(&side->subject, &question, err)
+                                   ? pm_ask_and_say(&side->subject, &question, err)
                                    : NULL;
     side->shown.structure = side->subject.program.structure;
     side->shown.name = pm_base_name(path);

@@ -1,4 +1,5 @@
 #include "cmd/cmd.h"
+#include "cmd/progress.h"
 #include "cmd/signature/parts.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ static bool find_scopes(const struct pm_parts_request *request, struct pm_stored
                        "MACHINE` measures one, or -P NAME=VALUE takes the loops of a size",
                        request->store_path);
     const struct pm_question question = {.at = &request->at, .without_ends = true};
-    stored->answer = pm_ask(&stored->subject, &question, err);
+    stored->answer = pm_ask_and_say(&stored->subject, &question, err);
     if (!stored->answer)
         return false;
     stored->shown.at = stored->answer->profile->parameters;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ask/ask.h"
+#include "cmd/progress.h"
 #include "cmd/validate/private.h"
 #include "cmd/validate/times.h"
 #include "fit/fit.h"
@@ -66,7 +67,7 @@ static struct pm_answer *ask(const struct validating *v, struct pm_subject *subj
                                          .n_machines = on->n_machines,
                                          .predict = v->request->predict,
                                          .without_ends = v->request->hierarchy};
-    return pm_ask(subject, &question, err);
+    return pm_ask_and_say(subject, &question, err);
 }
 
 /* Again, after STRUCTURE was told what builds have otherwise. */

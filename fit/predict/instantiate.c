@@ -17,6 +17,9 @@
 #include "fit/edges/edges.h"
 #include "fit/private.h"
 
+/* Of a parameter: there are not so many bytes in all memories. */
+static const double largest_size = 1e18;
+
 struct error_sum {
     double weighted, weight;
 };
@@ -85,6 +88,9 @@ bool pm_fit_check_parameters(const struct pm_model_set *models,
         else if (depends_on(models, name) && parameters->values[i] <= 0)
             ok = pm_fail(err, "%s=%g is not a size: it must be above 0", name,
                          parameters->values[i]);
+        else if (depends_on(models, name) && parameters->values[i] > largest_size)
+            ok = pm_fail(err, "%s=%g is not a size: it must be at most %g", name,
+                         parameters->values[i], largest_size);
     }
     for (size_t i = 0; ok && i < models->low.n; i++) {
         double value;

@@ -234,8 +234,9 @@ static void move_histogram(const struct moves *moves, struct pm_histogram *histo
                                         .stores = arrivals.stores[cell]};
     }
     free(histogram->bins);
-    histogram->bins = bins;
     histogram->n_bins = pm_fit_order_bins(bins, n);
+    /* Most of the room was for bins that nothing came to. */
+    histogram->bins = pm_realloc(bins, histogram->n_bins + 1, sizeof *bins);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

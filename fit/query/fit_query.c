@@ -80,8 +80,9 @@ bool pm_query_smallest_cache(const struct pm_profile *profile, const struct pm_q
     if (!pm_query_reaches(&counts, ratio, with_cold))
         return false;
     double low = -1, high = floor(longest_distance(profile, groups, block_bytes)) + 1;
-    while (high - low > 1) { /* high reaches it, low does not */
-        cache.blocks = floor(low + (high - low) / 2);
+    /* high reaches it, low does not; beyond 2^53 there is no number between two neighbours. */
+    while (cache.blocks = floor(low + (high - low) / 2),
+           cache.blocks > low && cache.blocks < high) {
         counts = pm_query_count(profile, groups, &cache);
         *(pm_query_reaches(&counts, ratio, with_cold) ? &high : &low) = cache.blocks;
     }

@@ -96,8 +96,14 @@ static size_t parts_above(struct pm_carriers *carriers, uint32_t component, size
     if (entered <= 0) {
         uint32_t routine =
             carriers->components.routines.items[carriers->components.routines.first[component]];
-        uint32_t around = structure->scopes[structure->routines[routine].scope].parent;
-        add_share(carriers, carrier_from(carriers, around, cell), 1, &parts);
+        /* As of a parallel region, which the OpenMP library calls: it is within the routine that
+           begins it. */
+        uint32_t around = structure->scopes[structure->routines[routine].scope].parent, carrier;
+        while ((carrier = carrier_from(carriers, around, cell)) == PM_NONE) {
+            uint32_t outer = structure->scopes[around].routine;
+            around = structure->scopes[structure->routines[outer].scope].parent;
+        }
+        add_share(carriers, carrier, 1, &parts);
     }
     for (uint32_t i = calls->first[component]; i < calls->first[component + 1]; i++) {
         const struct pm_call *call = &structure->calls[calls->items[i]];

@@ -9,8 +9,12 @@
 
 #include "fit/sets/private.h"
 
-enum { WHOLE = 64 }; /* cells of one distance each */
+enum {
+    WHOLE = 64, /* cells of one distance each */
+    MOST_STEPS = 100,
+};
 static const double STEP = 1.02;
+static const double EXACT = 1e-13;
 static const double EVEN = 1e-5; /* n · log q: the distribution is even but for rounding */
 
 double pm_distance_begin(size_t cell) {
@@ -37,30 +41,58 @@ static void add(struct pm_distance_cells *cells, size_t cell, double accesses, d
         last->distance += (distance - last->distance) * accesses / last->accesses;
 }
 
-/* log q of the distribution of n whole numbers from 0 on with this mean. */
+/* The mean of n whole numbers from 0 on, distributed with log q = SLOPE. */
+static double mean_of(double n, double slope) {
+    if (fabs(n * slope) < EVEN)
+        return (n - 1) / 2 * (1 + slope * (n + 1) / 6);
+    if (n * slope > 500) /* exp (n · slope) is no number of this machine's */
+        return n - 1 - exp(-slope) / -expm1(-slope);
+    return exp(slope) / -expm1(slope) - n * exp(n * slope) / -expm1(n * slope);
+}
+
+/* log q of the distribution of n whole numbers from 0 on with this mean, which rises with it: by
+   the method of false position, of whose ends none is kept for long (Illinois). */
 static double slope_of(double n, double mean) {
     double low = -50, high = 50; /* nearly all at one end */
-    for (int step = 0; step < 60; step++) {
-        double slope = (low + high) / 2, odd = -expm1(slope), all = -expm1(n * slope);
-        double found = fabs(n * slope) < EVEN ? (n - 1) / 2 * (1 + slope * (n + 1) / 6)
-                                              : exp(slope) / odd - n * exp(n * slope) / all;
-        if (n * slope > 500) /* exp (n · slope) is no number of this machine's */
-            found = n - 1 - exp(-slope) / -expm1(-slope);
-        if (found < mean)
+    double below = -mean, above = n - 1 - mean;
+    for (int step = 0, side = 0; step < MOST_STEPS && high - low > EXACT * fabs(low + high);
+         step++) {
+        double slope =
+            step % 3 == 2 ? (low + high) / 2 : low - below * (high - low) / (above - below);
+        double off = mean_of(n, slope) - mean;
+        bool is_low = off < 0;
+        if (is_low) {
             low = slope;
-        else
+            below = off;
+            above /= side == 1 ? 2 : 1;
+        } else {
             high = slope;
+            above = off;
+            below /= side == -1 ? 2 : 1;
+        }
+        side = is_low ? 1 : -1;
     }
     return (low + high) / 2;
 }
 
-/* The share of such a distribution below I. */
-static double share_below(double n, double slope, double i) {
-    if (fabs(n * slope) < EVEN)
-        return i / n;
-    if (slope > 0) /* from the other end, where it is large */
-        return 1 - expm1((i - n) * slope) / expm1(-n * slope);
-    return expm1(i * slope) / expm1(n * slope);
+/* Such a distribution. */
+struct entropic {
+    double n, slope;
+    double whole; /* of slopes upwards: expm1 (−n · slope), of others expm1 (n · slope) */
+};
+
+static struct entropic entropic_of(double n, double mean) {
+    double slope = slope_of(n, mean);
+    return (struct entropic){n, slope, expm1(-fabs(n * slope))};
+}
+
+/* The share of it below I. */
+static double share_below(const struct entropic *of, double i) {
+    if (fabs(of->n * of->slope) < EVEN)
+        return i / of->n;
+    if (of->slope > 0) /* from the other end, where it is large */
+        return 1 - expm1((i - of->n) * of->slope) / of->whole;
+    return expm1(i * of->slope) / of->whole;
 }
 
 void pm_distance_cells_make(const struct pm_histogram *histogram, struct pm_distance_cells *cells) {
@@ -73,12 +105,13 @@ void pm_distance_cells_make(const struct pm_histogram *histogram, struct pm_dist
             add(cells, cell, accesses, bin->mean);
             continue;
         }
-        double slope = slope_of(n, bin->mean - bin->low), done = 0;
+        const struct entropic entropic = entropic_of(n, bin->mean - bin->low);
+        double done = 0;
         for (double from = bin->low; cell <= last; cell++) {
             double to = fmin(pm_distance_begin(cell + 1), bin->high + 1);
             if (to <= from)
                 continue;
-            double below = share_below(n, slope, to - bin->low);
+            double below = share_below(&entropic, to - bin->low);
             add(cells, cell, accesses * fmax(0, below - done), (from + to - 1) / 2);
             done = below;
             from = to;

@@ -262,7 +262,8 @@ const struct pm_window *pm_window_search_for(struct pm_window_search *search, do
 
 /* Walks of a carrier while they are as they are in one of their variants. */
 struct pm_walk_time {
-    PM_ARRAY(struct pm_rated_walk, walks);
+    struct pm_rated_walk *walks; /* memory even if there is none */
+    size_t n_walks;
     double share;          /* of the carrier's time */
     double phase_accesses; /* touches of blocks for which it lasts; the usual walks: INFINITY */
 };
@@ -390,7 +391,11 @@ struct pm_carried_reuses {
 struct pm_histograms_of {
     const struct pm_group_histogram *histograms;
     size_t n;
+    struct pm_distance_cells *cells; /* [histogram]: of those of the sets' blocks; NULL: not made */
 };
+/* Makes the cells of OF; the caller frees them with pm_cells_of_free. */
+void pm_cells_of_make(const struct pm_sets *sets, struct pm_histograms_of *of);
+void pm_cells_of_free(struct pm_histograms_of *of);
 struct pm_reuse_list {
     struct pm_ruled_cache cache;
     PM_ARRAY(struct pm_carried_reuses, reuses); /* ascending by scope, then cell */
@@ -412,17 +417,15 @@ void pm_reuse_list_free(struct pm_reuse_list *list);
  */
 
 /* What is asked of a cache.  MISSES becomes those of each histogram of the profile of SETS, unless
-   it is NULL, and MISSES_OF_OTHERS those of each histogram of OTHERS, one after the other, at the
+   it is NULL, and MISSES_OF_OTHERS those of each histogram of others, one after the other, at the
    profile's fixed point. */
 struct pm_policy_question {
     struct pm_ruled_cache cache;
-    double *misses;
-    const struct pm_histograms_of *others;
-    size_t n_others;
-    double *misses_of_others;
+    double *misses, *misses_of_others;
 };
-/* Answers N questions.  Each answer is the same to the bit whatever else is asked. */
-void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_policy_question *questions,
-                            size_t n);
+/* Answers N questions of N_OTHERS profiles beside that of SETS.  Each answer is the same to the bit
+   whatever else is asked. */
+void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_histograms_of *others,
+                            size_t n_others, const struct pm_policy_question *questions, size_t n);
 
 #endif

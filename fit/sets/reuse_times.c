@@ -78,8 +78,10 @@ void pm_walk_times_make(const struct pm_walks *walks, const struct pm_rated_walk
         struct pm_walk_time *time = PM_PUSH(times, times);
         time->share = variant ? variant->share : 1;
         time->phase_accesses = variant ? variant->phase / leader->rate : INFINITY;
+        time->walks = pm_alloc(n, sizeof *time->walks);
+        time->n_walks = n;
         for (size_t i = 0; i < n; i++)
-            *PM_PUSH(time, walks) = (struct pm_rated_walk){
+            time->walks[i] = (struct pm_rated_walk){
                 variant ? walk_since(walks, rated[i].walk, variant->since) : rated[i].walk,
                 rated[i].rate};
     }

@@ -37,39 +37,69 @@ static int compare_reuses(const void *left, const void *right) {
 
 static const double LEAST_P = 1e-9; /* smaller probabilities are rounding, or as good as it */
 
-/* Adds those of HISTOGRAM, number H, whose misses hang on the sets; the others' go to *MISSES. */
-static void list_reuses(const struct pm_sets *sets, const struct pm_group_histogram *histogram,
-                        size_t h, const struct pm_ruled_cache *cache, struct pm_reuse_list *list,
-                        double *misses) {
-    struct pm_carried_parts parts = {0};
-    struct pm_distance_cells cells;
-    pm_distance_cells_make(&histogram->histogram, &cells);
-    *misses = cells.always_missing;
+/* How much sets may change the misses of ACCESSES at DISTANCE, in a cache of BLOCKS. */
+static double weight_of(double accesses, double distance, double blocks) {
+    return accesses * fmin(1, distance / blocks);
+}
+
+/* Distances whose misses may hang on the sets of CACHE, from the first one to before the other. */
+struct doubtful {
+    double from, to;
+};
+
+static struct doubtful doubtful_distances(const struct pm_ruled_cache *cache) {
     /* In a single set the code may be nearly all that is between. */
-    const double least =
-        cache->unified && cache->n_sets == 1 ? 1 : pm_rule_least_distance(cache->rule);
-    for (size_t i = 0; i < cells.n_cells; i++) {
-        const struct pm_distance_cell *cell = &cells.cells[i];
-        if (cell->distance < least)
+    return (struct doubtful){
+        cache->unified && cache->n_sets == 1 ? 1 : pm_rule_least_distance(cache->rule),
+        longest_reuse * cache->blocks};
+}
+
+/* Of reuses in one cell: with less, all of them together may be left out. */
+static double least_weight(const struct pm_histograms_of *of, const struct pm_ruled_cache *cache) {
+    const struct doubtful doubtful = doubtful_distances(cache);
+    double sum = 0, n = 0;
+    for (size_t h = 0; h < of->n; h++)
+        for (size_t i = 0; i < of->cells[h].n_cells; i++) {
+            const struct pm_distance_cell *cell = &of->cells[h].cells[i];
+            if (cell->distance < doubtful.from || cell->distance >= doubtful.to)
+                continue;
+            sum += weight_of(cell->accesses, cell->distance, cache->blocks);
+            n++;
+        }
+    return n > 0 ? (1 - sets_kept) * sum / n : 0;
+}
+
+/* Adds those of histogram H of OF whose misses hang on the sets; the others' go to *MISSES. */
+static void list_reuses(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t h,
+                        size_t number, const struct pm_ruled_cache *cache, double least,
+                        struct pm_reuse_list *list) {
+    const struct doubtful doubtful = doubtful_distances(cache);
+    const struct pm_distance_cells *cells = &of->cells[h];
+    const uint32_t group = of->histograms[h].group;
+    struct pm_carried_parts parts = {0};
+    double *misses = &list->misses[number + h];
+    *misses = cells->always_missing;
+    for (size_t i = 0; i < cells->n_cells; i++) {
+        const struct pm_distance_cell *cell = &cells->cells[i];
+        const double weight = weight_of(cell->accesses, cell->distance, cache->blocks);
+        if (cell->distance < doubtful.from)
             continue;
-        if (cell->distance >= longest_reuse * cache->blocks) {
-            *misses += cell->accesses;
+        if (cell->distance >= doubtful.to || weight < least) {
+            *misses += cell->distance >= cache->blocks ? cell->accesses : 0;
             continue;
         }
         parts.n_parts = 0;
-        size_t number = cell->cell < sets->n_cells ? cell->cell : sets->n_cells - 1;
-        pm_carriers_find(sets->carriers, sets->structure->groups[histogram->group].scope, number,
-                         &parts);
+        size_t place = cell->cell < sets->n_cells ? cell->cell : sets->n_cells - 1;
+        pm_carriers_find(sets->carriers, sets->structure->groups[group].scope, place, &parts);
         for (size_t p = 0; p < parts.n_parts; p++)
             *PM_PUSH(list, reuses) =
                 (struct pm_carried_reuses){.scope = parts.parts[p].scope,
-                                           .cell = (uint32_t)number,
-                                           .group = histogram->group,
-                                           .histogram = h,
+                                           .cell = (uint32_t)place,
+                                           .group = group,
+                                           .histogram = number + h,
                                            .accesses = cell->accesses * parts.parts[p].share,
                                            .distance = cell->distance};
     }
-    free(cells.cells);
     free(parts.parts);
 }
 
@@ -390,11 +420,6 @@ static int compare_downwards(const void *left, const void *right) {
     return PM_COMPARE(*(const double *)right, *(const double *)left);
 }
 
-/* How much sets may change the misses of REUSE, in a cache of BLOCKS. */
-static double weight_of(const struct pm_carried_reuses *reuse, double blocks) {
-    return reuse->accesses * fmin(1, reuse->distance / blocks);
-}
-
 /* Takes reuses off LIST, from number FIRST on, that weigh least, which a program with thousands of
    routines has most of, and keeps MOST at most; the misses of the others are those of one set. */
 static void drop_light(struct pm_reuse_list *list, size_t first, double blocks, size_t most) {
@@ -403,7 +428,8 @@ static void drop_light(struct pm_reuse_list *list, size_t first, double blocks, 
     double sum = 0, so_far = 0, least = 0;
     size_t kept = first;
     for (size_t i = 0; i < n; i++)
-        sum += weights[i] = weight_of(&list->reuses[first + i], blocks);
+        sum += weights[i] =
+            weight_of(list->reuses[first + i].accesses, list->reuses[first + i].distance, blocks);
     PM_SORT(weights, n, compare_downwards);
     for (size_t i = 0; i < n && i < most && so_far < sets_kept * sum; i++) {
         least = weights[i];
@@ -412,7 +438,7 @@ static void drop_light(struct pm_reuse_list *list, size_t first, double blocks, 
     free(weights);
     for (size_t i = first; i < list->n_reuses; i++) {
         const struct pm_carried_reuses *reuse = &list->reuses[i];
-        if (weight_of(reuse, blocks) >= least)
+        if (weight_of(reuse->accesses, reuse->distance, blocks) >= least)
             list->reuses[kept++] = *reuse;
         else if (reuse->distance >= blocks)
             list->misses[reuse->histogram] += reuse->accesses;
@@ -425,12 +451,25 @@ static void add_profile(const struct pm_sets *sets, const struct pm_histograms_o
                         size_t number, const struct pm_ruled_cache *cache,
                         struct pm_reuse_list *list) {
     const size_t first = list->n_reuses;
+    const double least = least_weight(of, cache);
     for (size_t h = 0; h < of->n; h++)
-        if (of->histograms[h].histogram.block_bytes == sets->block_bytes)
-            list_reuses(sets, &of->histograms[h], number + h, cache, list,
-                        &list->misses[number + h]);
+        list_reuses(sets, of, h, number, cache, least, list);
     drop_light(list, first, cache->blocks,
                MOST_WORK / (cache->n_sets + sets->walks.n_walks + list->n_counts));
+}
+
+void pm_cells_of_make(const struct pm_sets *sets, struct pm_histograms_of *of) {
+    of->cells = pm_alloc(of->n, sizeof *of->cells);
+    for (size_t h = 0; h < of->n; h++)
+        if (of->histograms[h].histogram.block_bytes == sets->block_bytes)
+            pm_distance_cells_make(&of->histograms[h].histogram, &of->cells[h]);
+}
+
+void pm_cells_of_free(struct pm_histograms_of *of) {
+    for (size_t h = 0; h < of->n; h++)
+        free(of->cells[h].cells);
+    free(of->cells);
+    of->cells = NULL;
 }
 
 void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t n,

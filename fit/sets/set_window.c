@@ -43,6 +43,8 @@ struct pm_window_walks {
     PM_ARRAY(struct placed_box, boxes);
     struct pm_block_range *room; /* to sort */
     size_t n_room;
+    uint32_t *slots; /* [hash]: the number of a cluster of the window that is made + 1; 0: none */
+    size_t n_slots;  /* a power of two, more than twice the walks */
 };
 
 static int compare_levels(const struct pm_walk *a, const struct pm_walk *b) {
@@ -106,6 +108,9 @@ struct pm_window_walks *pm_window_walks_new(const struct pm_rated_walk *rated, s
         *PM_PUSH(walks, rated) = (struct pm_rated_walk){one, sorted[i].rate};
     }
     free(sorted);
+    for (walks->n_slots = 4; walks->n_slots <= 2 * walks->n_rated;)
+        walks->n_slots *= 2;
+    walks->slots = pm_alloc(walks->n_slots, sizeof *walks->slots);
     return walks;
 }
 
@@ -116,35 +121,58 @@ void pm_window_walks_free(struct pm_window_walks *walks) {
     free(walks->walks);
     free(walks->boxes);
     free(walks->room);
+    free(walks->slots);
     free(walks);
 }
 
 /* ---- clusters -------------------------------------------------------------------------------- */
 
-static size_t cluster_of(struct pm_window *window, const struct pm_walk *walk, uint32_t level) {
-    int64_t strides[PM_MOST_STRIDE_LEVELS] = {0};
+/* The strides by which windows move that need LEVELS levels of WALK; how many. */
+static uint32_t moving_strides(const struct pm_walk *walk, uint32_t levels, int64_t *strides) {
     uint32_t n = 0;
-    for (level -= level > 0; level < walk->n_levels; level++)
-        strides[n++] = walk->levels[level].stride_bytes;
-    for (size_t c = 0; c < window->n_clusters; c++) {
-        struct pm_window_cluster *cluster = &window->clusters[c];
-        if (cluster->space == walk->space && cluster->n_strides == n &&
-            !memcmp(cluster->strides, strides, n * sizeof *strides))
-            return c;
-    }
+    for (levels -= levels > 0; levels < walk->n_levels; levels++)
+        strides[n++] = walk->levels[levels].stride_bytes;
+    return n;
+}
+
+static uint64_t hash_of_kind(const struct pm_walk *walk, const int64_t *strides, uint32_t n) {
+    uint64_t hash = walk->space;
+    for (uint32_t i = 0; i < n; i++)
+        hash = (hash ^ (uint64_t)strides[i]) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static struct pm_window_cluster *add_cluster(struct pm_window *window) {
     struct pm_window_cluster old = {0}; /* whose memory it takes */
     if (window->n_clusters < window->n_made)
         old = window->clusters[window->n_clusters];
     struct pm_window_cluster *cluster = PM_PUSH(window, clusters);
     window->n_made = window->n_made > window->n_clusters ? window->n_made : window->n_clusters;
-    *cluster = (struct pm_window_cluster){.n_strides = n,
-                                          .space = walk->space,
-                                          .page_known = walk->page_known,
-                                          .ranges = old.ranges,
+    *cluster = (struct pm_window_cluster){.ranges = old.ranges,
                                           .cap_ranges = old.cap_ranges,
                                           .groups = old.groups,
                                           .cap_groups = old.cap_groups};
+    return cluster;
+}
+
+/* The number of the cluster of WALK in a window that needs LEVELS of its levels. */
+static size_t cluster_of(struct pm_window_walks *walks, struct pm_window *window,
+                         const struct pm_walk *walk, uint32_t levels) {
+    int64_t strides[PM_MOST_STRIDE_LEVELS] = {0};
+    const uint32_t n = moving_strides(walk, levels, strides);
+    size_t at = hash_of_kind(walk, strides, n) & (walks->n_slots - 1);
+    for (; walks->slots[at]; at = (at + 1) & (walks->n_slots - 1)) {
+        const struct pm_window_cluster *cluster = &window->clusters[walks->slots[at] - 1];
+        if (cluster->space == walk->space && cluster->n_strides == n &&
+            !memcmp(cluster->strides, strides, n * sizeof *strides))
+            return walks->slots[at] - 1;
+    }
+    struct pm_window_cluster *cluster = add_cluster(window);
+    cluster->n_strides = n;
+    cluster->space = walk->space;
+    cluster->page_known = walk->page_known;
     memcpy(cluster->strides, strides, n * sizeof *strides);
+    walks->slots[at] = (uint32_t)window->n_clusters;
     return window->n_clusters - 1;
 }
 
@@ -291,6 +319,7 @@ static double distinct_blocks(const struct pm_window_cluster *cluster) {
 
 static void place_boxes(struct pm_window_walks *walks, double accesses, struct pm_window *window) {
     walks->n_boxes = 0;
+    memset(walks->slots, 0, walks->n_slots * sizeof *walks->slots);
     for (size_t i = 0; i < walks->n_rated; i++) {
         const struct pm_walk *walk = walks->rated[i].walk;
         double expected = accesses * walks->rated[i].rate;
@@ -299,7 +328,7 @@ static void place_boxes(struct pm_window_walks *walks, double accesses, struct p
         uint64_t executions = (uint64_t)fmin(MOST_EXECUTIONS, fmax(1, ceil(expected - 1e-9)));
         struct pm_box boxes[PM_MOST_STRIDE_LEVELS + 1];
         uint32_t n = pm_walk_boxes(walk, executions, walks->block_bytes, boxes);
-        size_t c = cluster_of(window, walk, pm_walk_levels_of(walk, executions));
+        size_t c = cluster_of(walks, window, walk, pm_walk_levels_of(walk, executions));
         struct pm_window_cluster *cluster = &window->clusters[c];
         if (!cluster->n_groups || cluster->groups[cluster->n_groups - 1] != walk->group)
             *PM_PUSH(cluster, groups) = walk->group;

@@ -108,7 +108,7 @@ static void count_all_by_distance(const struct asked_misses *asked,
 /* Are distances all that counts, so that MISSES are known? */
 static bool count_at_once(const struct asked_misses *asked, const struct pm_set_cache *cache,
                           const struct pm_ruled_cache *ruled, double *misses) {
-    const struct pm_histograms_of own = {asked->profile->histograms, n_own(asked)};
+    const struct pm_histograms_of own = {asked->profile->histograms, n_own(asked), NULL};
     if (!cache->serves.n_points &&
         (ruled->n_sets > 1 || !pm_rule_is_lru(ruled->rule) || cache->unified))
         return false;
@@ -141,13 +141,11 @@ static void count_with_first(const struct asked_misses *asked, const struct pm_s
             questions[n_questions++] =
                 (struct pm_policy_question){.cache = ruled,
                                             .misses = asked->without_profile ? NULL : misses[c],
-                                            .others = asked->others,
-                                            .n_others = asked->n_others,
                                             .misses_of_others = misses[c] + n_own(asked)};
     }
     if (n_questions) {
         struct pm_sets *sets = sets_new(asked->structure, asked->profile, caches->block_bytes);
-        pm_count_policy_misses(sets, questions, n_questions);
+        pm_count_policy_misses(sets, asked->others, asked->n_others, questions, n_questions);
         sets_free(sets);
     }
     for (size_t c = 0; c < n; c++)
@@ -172,7 +170,7 @@ static double **misses_between(const struct pm_structure *structure,
                                size_t n) {
     struct pm_histograms_of of[2];
     for (int end = 0; ends && end < 2; end++)
-        of[end] = (struct pm_histograms_of){ends[end]->histograms, ends[end]->n_histograms};
+        of[end] = (struct pm_histograms_of){ends[end]->histograms, ends[end]->n_histograms, NULL};
     const struct asked_misses asked = {structure, profile,      false,
                                        of,        ends ? 2 : 0, ends_of_responses};
     return misses_of(&asked, caches, n);
@@ -197,7 +195,7 @@ double **pm_set_misses_of_parts(const struct pm_structure *structure,
                                 const struct pm_profile *profile,
                                 const struct pm_group_histogram *parts, size_t n_parts,
                                 const struct pm_machine *machine) {
-    const struct pm_histograms_of of = {parts, n_parts};
+    const struct pm_histograms_of of = {parts, n_parts, NULL};
     struct pm_set_cache *caches = pm_set_caches_of(machine);
     const struct asked_misses asked = {structure, profile, true, &of, 1, false};
     double **misses = misses_of(&asked, caches, machine->n_levels);

@@ -5,7 +5,10 @@
 
    Addresses of one run say less than they seem to: stack, heap, static data and mapped memory lie
    at other pages in each run, and the stack at other places in its pages.  What lies close to each
-   other is one space (core/strides/strides.h); predicted strides have theirs from their models. */
+   other is one space (core/strides/strides.h); predicted strides have theirs from their models.
+
+   At sizes of which no memory could hold the data there are addresses that no number has: such
+   walks are not known. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,45 +29,74 @@ static bool is_walk(const struct pm_run_strides *run, const struct pm_reference_
            inner->stride_share >= 0.5 || inner->count >= 3;
 }
 
-static void add_level(struct pm_walk *walk, double stride_bytes, double count) {
-    walk->levels[walk->n_levels++] =
-        (struct pm_walk_level){(int64_t)stride_bytes, (uint64_t)(count + 0.5)};
+/* Bytes; what addresses lie between, so that sums of a few are whole numbers too.  Also elements of
+   the levels of a walk, all but the last one, which it goes through before it is where it was. */
+static const double address_limit = 0x1p60;
+
+static bool is_address(double bytes) { return fabs(bytes) <= address_limit; /* not NAN */ }
+
+/* False: the level is too large for addresses. */
+static bool add_level(struct pm_walk *walk, double stride_bytes, double count) {
+    count = fmax(1, floor(count + 0.5));
+    if (!is_address(stride_bytes) || !is_address(count))
+        return false;
+    walk->levels[walk->n_levels++] = (struct pm_walk_level){(int64_t)stride_bytes, (uint64_t)count};
+    return true;
 }
 
-/* WALK, which has its levels, goes from the LOWEST to the HIGHEST of its addresses, or back. */
-static void place_walk(struct pm_walk *walk, double lowest, double highest) {
+/* Are all of its addresses, between LOWEST and HIGHEST and as far as its levels go, such? */
+static bool has_addresses(const struct pm_walk *walk, double lowest, double highest) {
+    double span = 0, elements = 1;
+    for (uint32_t l = 0; l + 1 < walk->n_levels; l++) {
+        span += fabs((double)walk->levels[l].stride_bytes) * (double)(walk->levels[l].count - 1);
+        elements *= (double)walk->levels[l].count;
+    }
+    return is_address(lowest) && is_address(highest) && is_address(span) && is_address(elements);
+}
+
+/* WALK, which has its levels, goes from the LOWEST to the HIGHEST of its addresses, or back. False:
+   these are no addresses. */
+static bool place_walk(struct pm_walk *walk, double lowest, double highest) {
     const uint32_t n = walk->n_levels;
+    if (!has_addresses(walk, lowest, highest))
+        return false;
     for (uint32_t l = 0; l + 1 < n; l++)
         walk->levels[l].stride_bytes = llabs(walk->levels[l].stride_bytes);
     walk->start = (int64_t)lowest;
     if (!n || walk->levels[n - 1].stride_bytes >= 0)
-        return;
+        return true;
     walk->start = (int64_t)highest;
     for (uint32_t l = 0; l + 1 < n; l++)
         walk->start -= walk->levels[l].stride_bytes * (int64_t)(walk->levels[l].count - 1);
+    return true;
 }
 
-static void make_walk(const struct pm_reference_strides *strides, struct pm_walk *walk) {
+/* False: it has no addresses. */
+static bool make_walk(const struct pm_reference_strides *strides, struct pm_walk *walk) {
     for (uint32_t l = 0; l < strides->n_levels; l++)
-        add_level(walk, strides->levels[l].stride_bytes,
-                  pm_stride_level_elements(&strides->levels[l]));
-    place_walk(walk, strides->lowest, strides->highest);
+        if (!add_level(walk, strides->levels[l].stride_bytes,
+                       pm_stride_level_elements(&strides->levels[l])))
+            return false;
+    return place_walk(walk, strides->lowest, strides->highest);
 }
 
-/* The stride levels that a variant covers; unknown figures are those of the usual walk. */
-static void make_variant(const struct pm_reference_strides *strides,
+/* The stride levels that a variant covers; unknown figures are those of the usual walk.  False: it
+   has no addresses. */
+static bool make_variant(const struct pm_reference_strides *strides,
                          const struct pm_stride_variant *from, struct pm_walk *walk) {
     double spanned = 1;
     walk->n_levels = 0;
     for (uint32_t l = 0; l < from->n_levels && spanned < from->phase; l++) {
-        add_level(walk, from->levels[l].stride_bytes, from->levels[l].count);
+        if (!add_level(walk, from->levels[l].stride_bytes, from->levels[l].count))
+            return false;
         spanned *= from->levels[l].count;
     }
     if (spanned < from->phase && walk->n_levels < strides->n_levels) {
         const struct pm_stride_level *level = &strides->levels[walk->n_levels];
-        add_level(walk, level->stride_bytes, pm_stride_level_elements(level));
+        if (!add_level(walk, level->stride_bytes, pm_stride_level_elements(level)))
+            return false;
     }
-    place_walk(walk, from->lowest, from->highest);
+    return place_walk(walk, from->lowest, from->highest);
 }
 
 /* Behind find_spaces: they are where WALK is. */
@@ -72,14 +104,15 @@ static void make_variants(const struct pm_run_strides *strides, struct pm_walks 
                           struct pm_walk *walk) {
     const struct pm_reference_strides *of = pm_strides_of_reference(strides, walk->reference);
     walk->first_variant = walks->n_variants;
-    walk->n_variants = of->n_variants;
     for (uint32_t v = 0; v < of->n_variants; v++) {
         const struct pm_stride_variant *from = &strides->variants[of->first_variant + v];
         struct pm_walk_variant *variant = PM_PUSH(walks, variants);
         *variant = (struct pm_walk_variant){*walk, from->share, from->since, from->phase};
         variant->walk.n_variants = 0;
-        make_variant(of, from, &variant->walk);
+        if (!make_variant(of, from, &variant->walk))
+            walks->n_variants--;
     }
+    walk->n_variants = (uint32_t)(walks->n_variants - walk->first_variant);
 }
 
 /* ---- spaces of a run ------------------------------------------------------------------------- */
@@ -194,19 +227,18 @@ void pm_walks_make(const struct pm_structure *structure, const struct pm_profile
             reference->group == PM_NONE ? PM_NONE : pm_group_holder(structure, reference->group);
         if (group == PM_NONE || executed <= 0 || reference->kind != PM_ACCESS_PLAIN)
             continue;
-        if (!is_walk(&profile->strides, strides)) {
+        struct pm_walk walk = {.reference = strides->reference,
+                               .group = group,
+                               .space = strides->space,
+                               .page_known = strides->page_known,
+                               .executions = executed,
+                               .size_bytes = reference->size_bytes ? reference->size_bytes : 1};
+        if (!is_walk(&profile->strides, strides) || !make_walk(strides, &walk)) {
             described[group].random += executed;
             continue;
         }
         described[group].regular += executed;
-        struct pm_walk *walk = PM_PUSH(walks, walks);
-        *walk = (struct pm_walk){.reference = strides->reference,
-                                 .group = group,
-                                 .space = strides->space,
-                                 .page_known = strides->page_known,
-                                 .executions = executed,
-                                 .size_bytes = reference->size_bytes ? reference->size_bytes : 1};
-        make_walk(strides, walk);
+        *PM_PUSH(walks, walks) = walk;
     }
     for (uint32_t g = 0; g < structure->n_groups; g++) {
         walks->is_random[g] = described[g].random > described[g].regular;

@@ -191,10 +191,12 @@ static unsigned find_sources(const struct following *f, struct value address, ui
     *left = bytes_from(0, size_bytes);
     for (uint32_t at = f->sums[address.sum].last_store; at && *left && n < MOST_SOURCES;) {
         const struct store *store = &f->stores[at - 1];
-        int64_t first = store->place - address.constant, end = first + store->size_bytes;
+        /* Modulo 2^64, as the addresses are. */
+        int64_t first = (int64_t)((uint64_t)store->place - (uint64_t)address.constant);
         at = ++looked < MOST_LOOKED_BACK ? store->before : 0;
-        if (first >= size_bytes || end <= 0)
+        if (first >= size_bytes || first <= -(int64_t)store->size_bytes)
             continue;
+        int64_t end = first + store->size_bytes;
         uint64_t bytes = bytes_from(first < 0 ? 0 : first, end > size_bytes ? size_bytes : end);
         if (!(bytes & *left))
             continue;

@@ -55,14 +55,14 @@ check "at the end of its time nothing of a command is left" is_gone "sleep $NAP"
 random_interruptions 12
 pmodel run -q --block 64 -o child.pmdb -P N=5 -- ./sums '{N}' child >/dev/null 2>errors &
 process=$!
-for ((tries = 0; tries < 50; tries++)); do is_alive "sleep $NAP" && break; sleep 0.1; done
+wait_for is_alive "sleep $NAP"
 kill -TERM $process
 wait $process
 check "what the command started is ended with it" is_gone "sleep $NAP"
 check "and the user is told one sentence" test "$(grep -c interrupted errors)" = 1
-pmodel run -q --block 64 -o part.pmdb --keep-partial -P N=5,6 -- ./sums '{N}' ever >/dev/null 2>errors &
+pmodel run -q --block 64 -o part.pmdb --keep-partial -P N=5,6 -- ./sums '{N}' ever >begun 2>errors &
 process=$!
-sleep 1.5
+wait_for test -s begun # it prints, then goes on
 kill -TERM $process
 wait $process
 check "an interrupted run is kept with --keep-partial" \

@@ -28,15 +28,15 @@ echo '{N}' >template
 run -j 1 --scratch runs --input template:size -o input.pmdb --exe ./sums -P N=1,2 -- sh -c "$PWD/sums \$(cat size)" >/dev/null
 check "each size has its folder and its input" cmp <(echo 2) runs/N=2/size
 check "no job is left there" test "$(ls runs)" = $'N=1\nN=2'
-"${measure[@]}" -j 2 -o ended.pmdb -P N=1:4 -- ./sums '{N}' slowly >/dev/null 2>errors &
+"${measure[@]}" -j 2 -o ended.pmdb -P N=1:4 -- "$PWD/sums" '{N}' slowly >/dev/null 2>errors &
 process=$!
-sleep 0.35
+wait_for pgrep -f "^$PWD/sums [1-4] slowly" >/dev/null
 kill -TERM $process
 wait $process
 check "a signal ends all sizes, and one sentence says so" test "$(grep -c interrupted errors)" = 1
-check "no job of it goes on" is_gone "$PWD/sums"
+check "no job of it goes on" is_gone "^$PWD/sums"
 check "nor is its folder there" test ! -e ended.pmdb.jobs
-check "the same command goes on" run -j 2 -o ended.pmdb -P N=1:4 -- ./sums '{N}' slowly
+check "the same command goes on" run -j 2 -o ended.pmdb -P N=1:4 -- "$PWD/sums" '{N}' slowly
 check "and completes the store" test "$(sizes_in ended.pmdb)" = "N=1 N=2 N=3 N=4"
 
 # ---- a queue ----
@@ -70,18 +70,18 @@ expect_error "another command does not wait for them" 2 'has jobs that were subm
     run -j 2 -o resumed.pmdb -P N=1:4 -- ./sums '{N}' slowly
 "${in_queue[@]}" -o resumed.pmdb -P N=1:4 -- ./sums '{N}' slowly >/dev/null 2>&1 &
 process=$!
-sleep 0.1
+wait_for grep -q "process $process " resumed.pmdb.jobs/lock
 expect_error "one process at a time waits for them" 2 "another pmodel, process $process on .* waits for the jobs" \
     queue -o resumed.pmdb -P N=1:4 -- ./sums '{N}' slowly
 wait $process
 check "the same command waits for them" test "$(sizes_in resumed.pmdb)" = "N=1 N=2 N=3 N=4"
 check "and submits none twice" test "$(cat submitted)" = 3
-"${in_queue[@]}" -o cancelled.pmdb -P N=1,50 -- ./sums '{N}' slowly >/dev/null 2>errors &
+"${in_queue[@]}" -o cancelled.pmdb -P N=1,50 -- "$PWD/sums" '{N}' slowly >/dev/null 2>errors &
 process=$!
 wait_for test -e cancelled.pmdb
 kill -TERM $process
 wait $process
-check "a signal cancels the jobs" wait_for is_gone "$PWD/sums 50 slowly"
+check "a signal cancels the jobs" wait_for is_gone "^$PWD/sums 50 slowly"
 check "and keeps what is whole" test "$(sizes_in cancelled.pmdb)" = "N=1"
 check "--detach leaves them" queue --detach -o left.pmdb -P N=1:3 -- ./sums '{N}'
 wait_for test -e left.pmdb.jobs/1/2/result

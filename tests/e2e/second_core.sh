@@ -33,10 +33,14 @@ within() {
 beside() {
     measured beside PMODEL_SECOND_CORE "$@"
 }
+# On one CPU there is a note that says so.
+notes_beside() {
+    if [ "$(nproc)" -gt 1 ]; then cat beside.notes; else grep -v '1 CPU is all' beside.notes; fi
+}
 same() {
     check "$1: behaves the same" cmp within.out beside.out
     check "$1: the same histograms" cmp within.txt beside.txt
-    check "$1: the same notes" cmp within.notes beside.notes
+    check "$1: the same notes" cmp within.notes <(notes_beside)
 }
 
 build "-O2" beside && "$tool" -m -r "$runtime" beside beside.i

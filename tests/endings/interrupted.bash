@@ -40,10 +40,7 @@ interrupted_at() {
         echo "$signal after $milliseconds ms: $(ls "$TMPDIR") is left"
         return 1
     fi
-    for ((tries = 0; tries < 20; tries++)); do
-        is_alive "$TMP/sums" || return 0
-        sleep 0.1
-    done
+    wait_for is_gone "$TMP/sums" && return
     echo "$signal after $milliseconds ms: the program still runs"
     return 1
 }
