@@ -73,7 +73,8 @@ static struct pm_known_paths *known_paths(struct pm_subject *subject,
     for (size_t i = 0; i < subject->n_paths; i++)
         if (subject->paths[i].machine == machine)
             return subject->paths[i].known;
-    *PM_PUSH(subject, paths) = (struct pm_machine_paths){machine, pm_known_paths_new()};
+    struct pm_known_paths *beside = subject->n_paths ? subject->paths[0].known : NULL;
+    *PM_PUSH(subject, paths) = (struct pm_machine_paths){machine, pm_known_paths_new(beside)};
     return subject->paths[subject->n_paths - 1].known;
 }
 

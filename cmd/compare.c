@@ -155,7 +155,8 @@ static const struct pm_option options[] = {
 };
 
 static int run(const struct pm_command *self, int argc, char **argv) {
-    struct request request = {.options = pm_default_report_options()};
+    struct request request = {.options = pm_default_report_options(),
+                              .predict.without_causes = true};
     struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);

@@ -339,6 +339,7 @@ static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_command_line line = {.command = self, .request = &request};
     struct pm_error err = {0};
     request.options.min_percent = 5;
+    request.predict.without_causes = true;
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
         status = pm_usage_error(pm_command_report_scaling.name, "give one store");

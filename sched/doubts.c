@@ -59,7 +59,7 @@ static void find_hot_regions(struct doubting *d) {
     }
 }
 
-/* KNOWN: of TARGET, or NULL. */
+/* KNOWN: of TARGET. */
 static double cycles_of_region(const struct doubting *d, const struct pm_target_machine *target,
                                struct pm_known_paths *known, uint32_t region) {
     struct pm_region_schedule schedule;
@@ -115,9 +115,12 @@ static double schedule_change(const struct doubting *d, const char *figure, cons
     if (!scaled)
         return 0;
     struct pm_target_machine target = pm_target_of(d->mapped->frequencies->structure, scaled);
+    struct pm_known_paths *known = pm_known_paths_new(d->mapped->known);
     for (size_t i = 0; i < d->n_hot; i++)
         if (!row || row_is_used(d, d->hot[i].executions, row))
-            change += cycles_of_region(d, &target, NULL, d->hot[i].region) - d->hot[i].cycles_alone;
+            change +=
+                cycles_of_region(d, &target, known, d->hot[i].region) - d->hot[i].cycles_alone;
+    pm_known_paths_free(known);
     pm_machine_copy_free(scaled);
     return change;
 }

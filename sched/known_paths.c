@@ -26,10 +26,15 @@ struct pm_known_paths {
     struct pm_map map;
     PM_ARRAY(struct known_path, paths);
     PM_ARRAY(char, key); /* of the path at hand */
+    struct pm_known_windows *windows;
+    struct pm_map traces_map;
+    PM_ARRAY(struct pm_trace_time, traces);
 };
 
-struct pm_known_paths *pm_known_paths_new(void) {
-    return pm_alloc(1, sizeof(struct pm_known_paths));
+struct pm_known_paths *pm_known_paths_new(const struct pm_known_paths *beside) {
+    struct pm_known_paths *known = pm_alloc(1, sizeof *known);
+    known->windows = beside ? pm_known_windows_take(beside->windows) : pm_known_windows_new();
+    return known;
 }
 
 void pm_known_paths_free(struct pm_known_paths *known) {
@@ -40,6 +45,9 @@ void pm_known_paths_free(struct pm_known_paths *known) {
     free(known->paths);
     free(known->key);
     pm_map_free(&known->map);
+    pm_known_windows_free(known->windows);
+    free(known->traces);
+    pm_map_free(&known->traces_map);
     free(known);
 }
 
@@ -119,9 +127,27 @@ void pm_schedule_known_path(struct pm_known_paths *known, const struct pm_target
     if (!found)
         found = add(known, hash);
     if (!is_enough) {
-        pm_schedule_path(target, path, n_steps, options, &found->schedule);
+        struct pm_schedule_options with_windows = *options;
+        with_windows.windows = known->windows;
+        pm_schedule_path(target, path, n_steps, &with_windows, &found->schedule);
         found->with_causes = options->with_causes;
         found->with_gains = options->with_gains;
     }
     *schedule = found->schedule;
+}
+
+/* ---- interprocedural traces ------------------------------------------------------------------ */
+
+struct pm_trace_time *pm_known_trace(struct pm_known_paths *known, struct pm_digest trace,
+                                     bool *is_new) {
+    *is_new = false;
+    for (struct pm_map_entry at = pm_map_find(&known->traces_map, trace.low); at.found;
+         pm_map_next(&known->traces_map, &at))
+        if (pm_digests_equal(known->traces[at.item].trace, trace))
+            return &known->traces[at.item];
+    *is_new = true;
+    struct pm_trace_time *time = PM_PUSH(known, traces);
+    time->trace = trace;
+    pm_map_add(&known->traces_map, trace.low, (uint32_t)known->n_traces - 1);
+    return time;
 }

@@ -119,7 +119,7 @@ static void schedule_regions(struct mapping *m, const struct pm_scope_prediction
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
             schedule_region(m, s, scopes, all_cycles);
-    pm_schedule_interprocedural(&m->frequencies, &m->target, scopes, m->schedules,
+    pm_schedule_interprocedural(&m->frequencies, &m->target, m->known, scopes, m->schedules,
                                 &m->interprocedural);
     pm_dump_regions(m->dumping, &m->frequencies, m->schedules);
 }
@@ -348,7 +348,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
         return NULL;
     if (profile->n_threads > 1)
         return pm_predict_cores(structure, profile, machine, &o, err);
-    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
+    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
     struct pm_prediction *prediction = predict_one(structure, profile, machine, &o, err);
@@ -398,7 +398,7 @@ pm_predict_between(const struct pm_structure *structure, const struct pm_profile
         return NULL;
     if (profile->n_threads > 1)
         return predict_all(structure, profile, ends, machine, &o, NULL, err);
-    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new();
+    struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
     double **misses = pm_set_misses_of_levels(structure, profile, ends, machine);

@@ -37,6 +37,17 @@ static void add_cause(struct scheduling *s, enum pm_cause cause, double cycles) 
     s->schedule->cycles += cycles;
 }
 
+/* The cycles of a path are those of its schedule, to the bit, whether they were told apart by
+   causes or not. */
+static void add_path_cycles(struct scheduling *s, const struct pm_path_schedule *path,
+                            double executions) {
+    for (unsigned h = 0; h < PM_N_HOLDS && s->request->with_causes; h++)
+        s->schedule->causes[h] += executions * path->causes[h];
+    if (!s->request->with_causes)
+        s->schedule->causes[path->hold] += executions * path->cycles;
+    s->schedule->cycles += executions * path->cycles;
+}
+
 static uint8_t bound_of(enum pm_cause cause) {
     static const uint8_t bounds[PM_N_CAUSES] = {
         [PM_CAUSE_UNITS] = PM_BOUND_UNIT,      [PM_CAUSE_RECURRENCE] = PM_BOUND_RECURRENCE,
@@ -90,10 +101,7 @@ static void add_path(struct scheduling *s, const struct pm_path_step *steps, siz
     s->passed += executions;
     s->with_entries += path.has_entries ? executions : 0;
     add_wrong_branches(s, steps, n_steps, &options, path.cycles, executions);
-    for (unsigned h = 0; h < PM_N_HOLDS && request->with_causes; h++)
-        add_cause(s, (enum pm_cause)h, executions * path.causes[h]);
-    if (!request->with_causes)
-        add_cause(s, (enum pm_cause)path.hold, executions * path.cycles);
+    add_path_cycles(s, &path, executions);
     double waiting = 0;
     if (!is_loop && !request->target->machine->out_of_order)
         waiting = fmax(0, path.alone_cycles - path.cycles);

@@ -41,8 +41,10 @@ struct pm_predict_options {
 };
 extern const struct pm_dump_pass pm_predict_passes[];
 
-/* Schedules of paths that predictions have in common (known_paths.c). */
-struct pm_known_paths *pm_known_paths_new(void);
+/* Schedules of paths that predictions have in common (known_paths.c).  BESIDE: a table of another
+   machine, or of another program, that has simulated windows in common with the new one; NULL: none
+   has. */
+struct pm_known_paths *pm_known_paths_new(const struct pm_known_paths *beside);
 void pm_known_paths_free(struct pm_known_paths *known); /* NULL is allowed */
 
 /* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): the schedule of each loop and
@@ -116,9 +118,10 @@ double pm_reference_way(const struct pm_structure *structure, const struct pm_ru
                         uint32_t reference, double *run_bytes);
 double pm_group_way(const struct pm_group *group);
 
-struct pm_dep_graph;    /* sched/graph/graph.h */
-struct pm_load_misses;  /* sched/window/misses.h */
-struct pm_wrong_branch; /* sched/window/window.h */
+struct pm_dep_graph;     /* sched/graph/graph.h */
+struct pm_known_windows; /* sched/window/window.h */
+struct pm_load_misses;   /* sched/window/misses.h */
+struct pm_wrong_branch;  /* sched/window/window.h */
 
 /* ---- the schedule of a path (schedule_path.c) -------------------------------------------------
  */
@@ -155,6 +158,7 @@ struct pm_schedule_options {
     bool with_gains;   /* fill `gains`: as many again */
     bool with_modulo;  /* of an out-of-order machine, too */
     const struct pm_dumping *dumping; /* modulo schedules print their reservations; NULL: not */
+    struct pm_known_windows *windows; /* simulations that need not be done again; NULL: none */
 };
 
 struct pm_path_schedule {

@@ -3,6 +3,7 @@
 #ifndef PM_SCHEDULE_H
 #define PM_SCHEDULE_H
 
+#include "core/base/base.h"
 #include "core/structure/structure.h"
 #include "sched/sched.h"
 #include "sched/target/target.h"
@@ -39,6 +40,16 @@ void pm_schedule_known_path(struct pm_known_paths *known, const struct pm_target
                             const struct pm_path_step *path, size_t n_steps,
                             const struct pm_schedule_options *options,
                             struct pm_path_schedule *schedule);
+
+/* What an interprocedural trace of the target takes (interprocedural/). */
+struct pm_trace_time {
+    struct pm_digest trace;
+    double cycles;
+    double n_loads, n_forwarded, n_blocked, n_unknown;
+};
+/* The one of TRACE; *IS_NEW: it is to be filled now.  Borrowed until the next call. */
+struct pm_trace_time *pm_known_trace(struct pm_known_paths *known, struct pm_digest trace,
+                                     bool *is_new);
 
 /* ---- regions.c ------------------------------------------------------------------------------- */
 

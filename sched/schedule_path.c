@@ -130,7 +130,7 @@ static double simulate(const struct question *q, uint32_t without, double iterat
         .wrong = q->options->wrong,
         .machine = machine};
     *result = (struct pm_window_result){.unit_cycles = unit_cycles};
-    pm_window_simulate(&q->graph, &limits, result);
+    pm_known_window(q->options->windows, &q->graph, &limits, result);
     return result->cycles;
 }
 

@@ -324,6 +324,7 @@ static void free_all(struct validating *v) {
 
 static int run(const struct pm_command *self, int argc, char **argv) {
     struct pm_validate_request request = {.run = {.request.output_to_errors = true},
+                                          .predict.without_causes = true,
                                           .options = pm_default_report_options()};
     struct validating v = {.request = &request};
     struct pm_error err = {0};

@@ -41,4 +41,13 @@ void pm_map_free(struct pm_map *map) {
 
 uint64_t pm_hash_bytes(const void *bytes, size_t n_bytes) { return XXH3_64bits(bytes, n_bytes); }
 
+struct pm_digest pm_digest_bytes(const void *bytes, size_t n_bytes) {
+    XXH128_hash_t hash = XXH3_128bits(bytes, n_bytes);
+    return (struct pm_digest){hash.low64, hash.high64};
+}
+
+bool pm_digests_equal(struct pm_digest left, struct pm_digest right) {
+    return left.low == right.low && left.high == right.high;
+}
+
 uint64_t pm_hash_text(const char *text) { return text ? XXH3_64bits(text, strlen(text)) : 0; }

@@ -32,6 +32,13 @@ void pm_map_add(struct pm_map *map, uint64_t hash, uint32_t item);
 
 /* XXH3 of bytes, and of a text (NULL: 0). */
 uint64_t pm_hash_bytes(const void *bytes, size_t n_bytes);
+/* Stands for BYTES where they are too long to be kept: that two of a million contents have the same
+   one by chance is less likely than 1e-26. */
+struct pm_digest {
+    uint64_t low, high;
+};
+struct pm_digest pm_digest_bytes(const void *bytes, size_t n_bytes);
+bool pm_digests_equal(struct pm_digest left, struct pm_digest right);
 uint64_t pm_hash_text(const char *text);
 
 /* An item that may have the hash that was looked for. */

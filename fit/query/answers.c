@@ -43,8 +43,8 @@ static double answer_in(const struct answering *in, const struct pm_query_row *r
     const struct pm_query_groups *groups = in->asked->parts[row->part];
     double blocks;
     if (isnan(row->wanted))
-        return pm_query_sum_misses(in->profile, groups, row->cache.block_bytes,
-                                   in->misses[c] + in->first);
+        return pm_query_sum_misses(in->asked->program->structure, in->profile, groups,
+                                   row->cache.block_bytes, in->misses[c] + in->first);
     pm_query_smallest_cache(in->profile, groups, row->cache.block_bytes, row->wanted,
                             in->asked->with_cold, &blocks);
     return blocks;
@@ -90,6 +90,7 @@ static void add_point(const struct answering there[3], size_t c, struct pm_query
         add_spread(row, pm_heuristics.set_spread * fabs(found - fully_associative));
     row->write_backs = write_backs_in(&there[0], row, c);
     row->predicted = profile->predicted;
+    row->n_threads = profile->n_threads > 1 ? (uint32_t)profile->n_threads : 0;
     row->interpolated_from = pm_profile_interpolated_from(profile, row->cache.block_bytes);
     row->extrapolation = profile->extrapolation;
     row->relative_error = profile->relative_error;

@@ -38,13 +38,24 @@ double pm_query_write_backs(const struct pm_profile *profile, const struct pm_qu
     return sum;
 }
 
-double pm_query_sum_misses(const struct pm_profile *profile, const struct pm_query_groups *groups,
-                           uint64_t block_bytes, const double *misses) {
-    double sum = 0;
+double pm_query_sum_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                           const struct pm_query_groups *groups, uint64_t block_bytes,
+                           const double *misses) {
+    const size_t n_scopes = structure->n_scopes;
+    double *own = pm_alloc(n_scopes, sizeof *own), *total = pm_alloc(n_scopes, sizeof *total);
     for (size_t i = 0; i < groups->n_groups; i++) {
         size_t h = pm_profile_find_histogram(profile, groups->groups[i], block_bytes);
-        sum += h < profile->n_histograms ? misses[h] : 0;
+        own[structure->groups[groups->groups[i]].scope] +=
+            h < profile->n_histograms ? misses[h] : 0;
     }
+    for (size_t s = n_scopes; s-- > 0;) {
+        total[s] += own[s];
+        if (structure->scopes[s].parent != PM_NONE)
+            total[structure->scopes[s].parent] += total[s];
+    }
+    double sum = n_scopes ? total[0] : 0;
+    free(own);
+    free(total);
     return sum;
 }
 

@@ -45,9 +45,12 @@ struct pm_query_counts pm_query_count(const struct pm_profile *profile,
                                       const struct pm_query_groups *groups,
                                       const struct pm_query_cache *cache);
 
-/* The misses of GROUPS, where MISSES has those of each of the profile's histograms. */
-double pm_query_sum_misses(const struct pm_profile *profile, const struct pm_query_groups *groups,
-                           uint64_t block_bytes, const double *misses);
+/* The misses of GROUPS of STRUCTURE, where MISSES has those of each of the profile's histograms:
+   summed up scope by scope, as those of a prediction are (pm_add_totals), so that both are one
+   number to the bit. */
+double pm_query_sum_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                           const struct pm_query_groups *groups, uint64_t block_bytes,
+                           const double *misses);
 
 /* Write-backs that GROUPS cause in CACHE, taken as fully associative
    (core/write_backs/write_backs.h); NAN: not measured. */
@@ -283,6 +286,7 @@ struct pm_query_row {
     bool predicted;             /* else measured at this very size */
     uint64_t interpolated_from; /* block size that those of the cache's are made of; 0: measured */
     double extrapolation, relative_error; /* as in a profile */
+    uint32_t n_threads;                   /* of so many together; 0: of one, or not known */
 };
 
 struct pm_query_answers {

@@ -31,7 +31,8 @@ void pm_query_weights(const struct pm_structure *structure, const struct pm_prof
         }
         for (size_t i = 0; i < n; i++) {
             double own = pm_query_count(profile, groups[i], cache).accesses;
-            double missing = pm_query_sum_misses(profile, groups[i], cache->block_bytes, misses[c]);
+            double missing =
+                pm_query_sum_misses(structure, profile, groups[i], cache->block_bytes, misses[c]);
             if (all_accesses > 0)
                 weights[i] = fmax(weights[i], own / all_accesses);
             if (all_misses > 0)

@@ -57,18 +57,26 @@ static void find_from(struct search *search, uint32_t root, struct pm_call_compo
     }
 }
 
+uint32_t pm_routine_around(const struct pm_structure *structure, uint32_t routine) {
+    uint32_t around = structure->scopes[structure->routines[routine].scope].parent;
+    return around == PM_NONE ? PM_NONE : structure->scopes[around].routine;
+}
+
 void pm_call_components_make(const struct pm_structure *structure, const double *executions,
                              struct pm_call_components *components) {
-    const size_t n = structure->n_routines;
-    uint32_t *callers = pm_alloc_none(structure->n_calls);
-    uint32_t *callees = pm_alloc_none(structure->n_calls);
+    const size_t n = structure->n_routines, n_edges = structure->n_calls + n;
+    uint32_t *callers = pm_alloc_none(n_edges), *callees = pm_alloc_none(n_edges);
     for (size_t c = 0; c < structure->n_calls; c++) {
         const struct pm_call *call = &structure->calls[c];
         if (executions[call->block] > 0)
             callers[c] = pm_caller_of(structure, call);
         callees[c] = call->routine;
     }
-    struct search search = {.called = pm_lists_by_key(callers, callees, structure->n_calls, n),
+    for (uint32_t r = 0; r < n; r++) {
+        callers[structure->n_calls + r] = pm_routine_around(structure, r);
+        callees[structure->n_calls + r] = r;
+    }
+    struct search search = {.called = pm_lists_by_key(callers, callees, n_edges, n),
                             .number = pm_alloc_none(n),
                             .low = pm_alloc_none(n),
                             .next = pm_alloc_none(n),
@@ -80,7 +88,7 @@ void pm_call_components_make(const struct pm_structure *structure, const double 
             find_from(&search, r, components);
     components->routines = pm_lists_by_key(components->of, NULL, n, components->n);
     components->is_recursive = pm_alloc(components->n, sizeof *components->is_recursive);
-    for (size_t c = 0; c < structure->n_calls; c++)
+    for (size_t c = 0; c < n_edges; c++)
         if (callers[c] != PM_NONE && components->of[callers[c]] == components->of[callees[c]])
             components->is_recursive[components->of[callees[c]]] = true;
     free(callers);

@@ -71,6 +71,32 @@ static uint32_t carrier_of_call(struct pm_carriers *carriers, const struct pm_ca
     return carrier_from(carriers, structure->blocks[call->block].scope, cell);
 }
 
+static size_t parts_above(struct pm_carriers *carriers, uint32_t component, size_t cell);
+
+/* Adds who carries what no entry of COMPONENT does, of which no call is known: what is around it.
+ */
+static void add_around(struct pm_carriers *carriers, uint32_t component, size_t cell,
+                       struct pm_carried_parts *parts) {
+    const struct pm_structure *structure = carriers->structure;
+    const struct pm_call_components *components = &carriers->components;
+    uint32_t routine = components->routines.items[components->routines.first[component]], carrier;
+    for (;;) {
+        uint32_t around = structure->scopes[structure->routines[routine].scope].parent;
+        carrier = carrier_from(carriers, around, cell);
+        if (carrier != PM_NONE)
+            break;
+        routine = structure->scopes[around].routine;
+        if (components->of[routine] == component)
+            continue; /* it is called in a circle, from nowhere else */
+        size_t number = parts_above(carriers, components->of[routine], cell);
+        const struct pm_carried_parts *above = &carriers->above[number].parts;
+        for (size_t p = 0; p < above->n_parts; p++)
+            add_share(carriers, above->parts[p].scope, above->parts[p].share, parts);
+        return;
+    }
+    add_share(carriers, carrier, 1, parts);
+}
+
 /* The number of the parts above COMPONENT, which are found from those above its callers. */
 static size_t parts_above(struct pm_carriers *carriers, uint32_t component, size_t cell) {
     const struct pm_structure *structure = carriers->structure;
@@ -93,18 +119,8 @@ static size_t parts_above(struct pm_carriers *carriers, uint32_t component, size
             parts_above(carriers, carriers->components.of[pm_caller_of(structure, call)], cell);
     }
     struct pm_carried_parts parts = {0};
-    if (entered <= 0) {
-        uint32_t routine =
-            carriers->components.routines.items[carriers->components.routines.first[component]];
-        /* As of a parallel region, which the OpenMP library calls: it is within the routine that
-           begins it. */
-        uint32_t around = structure->scopes[structure->routines[routine].scope].parent, carrier;
-        while ((carrier = carrier_from(carriers, around, cell)) == PM_NONE) {
-            uint32_t outer = structure->scopes[around].routine;
-            around = structure->scopes[structure->routines[outer].scope].parent;
-        }
-        add_share(carriers, carrier, 1, &parts);
-    }
+    if (entered <= 0)
+        add_around(carriers, component, cell, &parts);
     for (uint32_t i = calls->first[component]; i < calls->first[component + 1]; i++) {
         const struct pm_call *call = &structure->calls[calls->items[i]];
         double n = carriers->executions[call->block];

@@ -78,6 +78,9 @@ struct pm_call_components {
 
 /* The routine that CALL is in. */
 uint32_t pm_caller_of(const struct pm_structure *structure, const struct pm_call *call);
+/* The routine that ROUTINE is within, as a parallel region is, which the OpenMP library calls;
+   PM_NONE.  It counts as its caller. */
+uint32_t pm_routine_around(const struct pm_structure *structure, uint32_t routine);
 
 /* Of the calls that are executed: EXECUTIONS are of basic blocks. */
 void pm_call_components_make(const struct pm_structure *structure, const double *executions,

@@ -289,10 +289,13 @@ static void print_size_notes(FILE *out, const struct pm_query_report *report,
 static void print_notes(FILE *out, const struct pm_query_report *report,
                         const struct columns *columns, const struct pm_report_options *options) {
     bool beyond = false, unreachable = false, interpolated = false;
+    uint32_t n_threads = 0;
     for (size_t i = 0; i < report->answers.n_rows; i++) {
         beyond |= report->answers.rows[i].counts.beyond > 0;
         unreachable |= report->answers.rows[i].found == PM_QUERY_NONE;
         interpolated |= report->answers.rows[i].interpolated_from != 0;
+        if (report->answers.rows[i].n_threads > n_threads)
+            n_threads = report->answers.rows[i].n_threads;
     }
     if (report->kind == PM_QUERY_SIZE)
         print_size_notes(out, report, columns, options);
@@ -314,6 +317,11 @@ static void print_notes(FILE *out, const struct pm_query_report *report,
             out, options,
             "<: some reuses are only known to be long; they count as misses, of which there may "
             "be fewer.");
+    if (n_threads)
+        pm_print_note(out, options,
+                      "Of all %u threads together, in caches that they share; those of `pmodel "
+                      "report` are of the cores that take longest.",
+                      (unsigned)n_threads);
     if (interpolated)
         pm_print_note(out, options,
                       "~: interpolated from blocks of another size, as if all data were walked "

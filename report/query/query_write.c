@@ -296,6 +296,7 @@ static const struct pm_field answer_fields[] = {
     {"extrapolation", PM_NUMBER, ROW(extrapolation)},
     {"relative_error", PM_NUMBER, ROW(relative_error)},
     {"interpolated_from_block_bytes", PM_POSITIVE, ROW(interpolated_from)},
+    {"threads_together", PM_POSITIVE, ROW(n_threads)},
     {"program", PM_TEXT, PLACE(program), NOT_IN_JSON},
     {"label", PM_NAME, .get = answer_label, .csv_name = "part", NOT_IN_JSON, .header = "PART"},
     {"source", PM_TEXT, .get = answer_source, NOT_IN_JSON, .header = "SOURCE", .dispensable = 6},
@@ -507,7 +508,7 @@ static void write_csv(FILE *out, const struct pm_query_report *report) {
                                "block_bytes blocks wanted_hit_ratio found accesses misses "
                                "first_touches write_backs hit_ratio hit_ratio_of_reuses predicted "
                                "extrapolation relative_error interval_low interval_high "
-                               "interpolated_from_block_bytes");
+                               "interpolated_from_block_bytes threads_together");
     for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);
         pm_csv_line(&lines, &row);

@@ -151,7 +151,9 @@ static void note_cores(const struct mapping *m, const struct pm_profile *profile
     pm_prediction_note_of(
         p, NAN,
         "Time on %u cores with %u threads: what is serial, and of each parallel part the core that "
-        "takes longest, %.2f times the mean. Rows are of these cores. What beginning and ending "
+        "takes longest, %.2f times the mean. Rows and misses are of these cores; `pmodel query` "
+        "has "
+        "the misses of all threads together. What beginning and ending "
         "parallel parts, locks and data that go from core to core cost is not in it.",
         cores->n_cores, cores->n_threads, cores->imbalance);
     if (!cores->is_checked)
@@ -266,7 +268,7 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                         .machine = machine,
                         .options = options,
                         .n_threads = profile->n_threads,
-                        .known_on_share = pm_known_paths_new(),
+                        .known_on_share = pm_known_paths_new(options ? options->known : NULL),
                         .result = pm_alloc(1, sizeof *m.result)};
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);

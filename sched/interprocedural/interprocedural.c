@@ -9,6 +9,7 @@
    loops' ends, since they are added by themselves. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sched/interprocedural/interprocedural.h"
 #include "sched/constants.h"
@@ -27,6 +28,7 @@ struct root {
 struct tracing {
     const struct pm_frequencies *frequencies;
     const struct pm_target_machine *target;
+    struct pm_known_paths *known;
     const struct pm_scope_prediction *scopes;
     struct pm_region_schedule *schedules;
     struct pm_tracer *tracer;
@@ -68,6 +70,39 @@ static double simulate(const struct tracing *j, const struct pm_step_trace *trac
                        &result);
     pm_graph_free(&graph);
     return result.cycles;
+}
+
+/* All that the time hangs on, but for the structure and the target. */
+static struct pm_digest digest_of(const struct pm_step_trace *trace, size_t half_steps) {
+    const size_t n = trace->n_steps;
+    const uint32_t sizes[] = {(uint32_t)n, (uint32_t)half_steps, (uint32_t)trace->n_before};
+    const size_t of_steps = n * sizeof *trace->steps, of_enters = n * sizeof *trace->enters;
+    char *content = pm_alloc(sizeof sizes + of_steps + of_enters, 1);
+    memcpy(content, sizes, sizeof sizes);
+    memcpy(content + sizeof sizes, trace->steps, of_steps);
+    memcpy(content + sizeof sizes + of_steps, trace->enters, of_enters);
+    struct pm_digest digest = pm_digest_bytes(content, sizeof sizes + of_steps + of_enters);
+    free(content);
+    return digest;
+}
+
+/* What the second half of TRACE takes, and its loads. */
+static struct pm_trace_time time_of(const struct tracing *j, const struct pm_step_trace *trace,
+                                    size_t half_steps) {
+    bool is_new;
+    struct pm_trace_time *time = pm_known_trace(j->known, digest_of(trace, half_steps), &is_new);
+    if (is_new) {
+        struct pm_forwardings found = {0};
+        pm_trace_forwardings(j->frequencies->structure, trace, NULL, &found);
+        time->cycles =
+            simulate(j, trace, trace->n_steps, &found) - simulate(j, trace, half_steps, &found);
+        time->n_loads = (double)found.n_loads;
+        time->n_forwarded = (double)found.n_forwarded;
+        time->n_blocked = (double)found.n_blocked;
+        time->n_unknown = (double)found.n_unknown;
+        free(found.items);
+    }
+    return *time;
 }
 
 /* ---- the parts ------------------------------------------------------------------------------- */
@@ -120,11 +155,11 @@ static void find_roots(struct tracing *j) {
     PM_SORT(j->roots, j->n_roots, larger_first);
 }
 
-static void count_loads(struct tracing *j, const struct pm_forwardings *found, double times) {
-    j->found->loads += times * (double)found->n_loads;
-    j->found->forwarded += times * (double)found->n_forwarded;
-    j->found->blocked += times * (double)found->n_blocked;
-    j->found->unknown += times * (double)found->n_unknown;
+static void count_loads(struct tracing *j, const struct pm_trace_time *time, double times) {
+    j->found->loads += times * time->n_loads;
+    j->found->forwarded += times * time->n_forwarded;
+    j->found->blocked += times * time->n_blocked;
+    j->found->unknown += times * time->n_unknown;
 }
 
 /* MORE cycles of an iteration, of which the parts take PARTS, to the regions of its second half. */
@@ -149,7 +184,6 @@ static void trace_root(struct tracing *j, const struct root *root) {
     unsigned half = (unsigned)fmin(MOST_ITERATIONS, MOST_TRACED_OPS / root->size) / 2;
     half = half < LEAST_ITERATIONS / 2 ? LEAST_ITERATIONS / 2 : half;
     struct pm_step_trace trace = {.passes = pm_alloc(n_scopes, sizeof *trace.passes)};
-    struct pm_forwardings found = {0};
     double *before = pm_alloc(n_scopes, sizeof *before);
     pm_tracer_begin(j->tracer, root->loop, &trace);
     for (unsigned i = 0; i < half; i++)
@@ -162,13 +196,10 @@ static void trace_root(struct tracing *j, const struct root *root) {
     double parts = cycles_of_parts(j, &trace, before);
     double iterations = uncovered / half;
     if (iterations * parts >= pm_sched_constants.interprocedural_share * j->all_cycles) {
-        pm_trace_forwardings(j->frequencies->structure, &trace, NULL, &found);
-        double cycles =
-            simulate(j, &trace, trace.n_steps, &found) - simulate(j, &trace, half_steps, &found);
-        count_loads(j, &found, iterations / 2);
-        share_out(j, &trace, before, iterations, fmax(0, cycles - parts), parts);
+        struct pm_trace_time time = time_of(j, &trace, half_steps);
+        count_loads(j, &time, iterations / 2);
+        share_out(j, &trace, before, iterations, fmax(0, time.cycles - parts), parts);
     }
-    free(found.items);
     free(before);
     pm_step_trace_free(&trace);
 }
@@ -219,6 +250,7 @@ void pm_add_interprocedural_notes(const struct pm_interprocedural *found,
 
 void pm_schedule_interprocedural(const struct pm_frequencies *frequencies,
                                  const struct pm_target_machine *target,
+                                 struct pm_known_paths *known,
                                  const struct pm_scope_prediction *scopes,
                                  struct pm_region_schedule *schedules,
                                  struct pm_interprocedural *found) {
@@ -228,6 +260,7 @@ void pm_schedule_interprocedural(const struct pm_frequencies *frequencies,
         return;
     struct tracing j = {.frequencies = frequencies,
                         .target = target,
+                        .known = known,
                         .scopes = scopes,
                         .schedules = schedules,
                         .tracer = pm_tracer_new(frequencies, scopes),

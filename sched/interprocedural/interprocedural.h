@@ -23,10 +23,11 @@ struct pm_interprocedural {
 };
 
 /* Adds to SCHEDULES (by scope, of all regions, ENTRIES times each) the cycles that interprocedural
-   traces take beyond the sum of their parts.  Adds nothing for structures without addresses, and
-   for in-order machines. */
+   traces take beyond the sum of their parts.  KNOWN: of the target.  Adds nothing for structures
+   without addresses, and for in-order machines. */
 void pm_schedule_interprocedural(const struct pm_frequencies *frequencies,
                                  const struct pm_target_machine *target,
+                                 struct pm_known_paths *known,
                                  const struct pm_scope_prediction *scopes,
                                  struct pm_region_schedule *schedules,
                                  struct pm_interprocedural *found);

@@ -410,6 +410,24 @@ static unsigned iterations_of_entries(const struct pm_dep_graph *graph,
     return (unsigned)ceil(entries * limits->trips);
 }
 
+static bool can_repeat(const struct pm_window_limits *limits) {
+    return !limits->misses && !limits->wrong;
+}
+
+bool pm_window_has_entries(const struct pm_window_limits *limits) {
+    return limits->trips > 0 && limits->carries && limits->iterations <= 0;
+}
+
+unsigned pm_window_most_iterations(const struct pm_dep_graph *graph,
+                                   const struct pm_window_limits *limits) {
+    if (pm_window_has_entries(limits))
+        return iterations_of_entries(graph, limits);
+    if (!can_repeat(limits) && graph->n_nodes > MOST_WITH_MISSES / MOST_ITERATIONS)
+        return (unsigned)fmax(LEAST_WITH_MISSES, MOST_WITH_MISSES / (double)graph->n_nodes);
+    return limits->iterations > 0 ? (unsigned)fmin(ceil(limits->iterations), MOST_ITERATIONS)
+                                  : MOST_ITERATIONS;
+}
+
 void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
                         struct pm_window_result *result) {
     struct core core = {.graph = graph, .limits = limits};
@@ -421,15 +439,8 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     double filling = graph->slots > 0 ? 2 * limits->window_slots / graph->slots : 0;
     unsigned full = LEAST_ITERATIONS + (unsigned)fmin(filling, MOST_ITERATIONS / 2.0);
     unsigned repeated = (unsigned)fmin(12, 4 + filling), every = filling < 4 ? 2 : 8;
-    unsigned most = limits->iterations > 0 ? (unsigned)ceil(limits->iterations) : MOST_ITERATIONS;
-    if (limits->iterations > MOST_ITERATIONS)
-        most = MOST_ITERATIONS;
-    bool repeats = !core.misses && !limits->wrong;
-    if (!repeats && graph->n_nodes > MOST_WITH_MISSES / MOST_ITERATIONS)
-        most = (unsigned)fmax(LEAST_WITH_MISSES, MOST_WITH_MISSES / (double)graph->n_nodes);
-    bool has_entries = limits->trips > 0 && limits->carries && limits->iterations <= 0;
-    if (has_entries)
-        most = iterations_of_entries(graph, limits);
+    unsigned most = pm_window_most_iterations(graph, limits);
+    bool repeats = can_repeat(limits), has_entries = pm_window_has_entries(limits);
     struct end *ends = pm_alloc(most, sizeof *ends);
     unsigned n = 0, period = 0;
     while (n < most && period == 0) {

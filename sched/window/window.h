@@ -46,5 +46,23 @@ struct pm_window_result {
 
 void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window_limits *limits,
                         struct pm_window_result *result);
+/* So many iterations of GRAPH at most; whether entries of the loop are told apart in them. */
+unsigned pm_window_most_iterations(const struct pm_dep_graph *graph,
+                                   const struct pm_window_limits *limits);
+bool pm_window_has_entries(const struct pm_window_limits *limits);
+
+/* ---- known_windows.c ------------------------------------------------------------------------- */
+
+/* Simulations of any graph on any machine, which are not done twice.  Shared: freed when the last
+   of those that took it has given it back. */
+struct pm_known_windows;
+struct pm_known_windows *pm_known_windows_new(void);
+struct pm_known_windows *pm_known_windows_take(struct pm_known_windows *known);
+void pm_known_windows_free(struct pm_known_windows *known); /* NULL is allowed */
+
+/* As pm_window_simulate, to the bit.  Without KNOWN (NULL), and where RESULT wants busy cycles of
+   units, it is that. */
+void pm_known_window(struct pm_known_windows *known, const struct pm_dep_graph *graph,
+                     const struct pm_window_limits *limits, struct pm_window_result *result);
 
 #endif

@@ -82,7 +82,7 @@ static void known_paths_are_as_without_a_table(void **state) {
     };
     use_machine(&p, SMALL("true", ""));
     struct pm_target_machine target = pm_target_of(p.structure, p.machine);
-    struct pm_known_paths *known = pm_known_paths_new();
+    struct pm_known_paths *known = pm_known_paths_new(NULL);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const struct pm_path_step path = {.block = INNER, .loop = PM_NONE};
         struct pm_path_schedule alone, found;
