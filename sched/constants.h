@@ -48,6 +48,9 @@
     X(further_line_cycles, 0.5,                                                                    \
       "A line of code that follows another is fetched with it in every second cycle")              \
     /* ---- what is worked out at all, as it takes time ---- */                                    \
+    X(share_not_scheduled, 1e-3,                                                                   \
+      "Share of all operations that the regions with the fewest have together whose time is the "  \
+      "largest bound of their paths: even if they took twice as long, a fifth of a percent")       \
     X(share_with_causes, 1e-3,                                                                     \
       "Share of all schedules' cycles from which on the causes of a region's time are worked "     \
       "out, which takes a further simulation for each,")                                           \

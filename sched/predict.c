@@ -34,6 +34,9 @@ struct mapping {
     struct pm_interprocedural interprocedural;
     double split_operations;
     bool pessimistic, simple, without_causes;
+    bool *is_light;     /* [scope]: regions that are not simulated … */
+    size_t n_light;     /* … so many … */
+    double light_share; /* … with this share of all operations */
     const struct pm_dumping *dumping;
 };
 
@@ -87,6 +90,45 @@ static bool is_region(const struct mapping *m, uint32_t scope) {
     return m->frequencies.regions.first[scope] < m->frequencies.regions.first[scope + 1];
 }
 
+struct weighed_region {
+    uint32_t region;
+    double operations;
+};
+
+static int compare_operations(const void *left, const void *right) {
+    const struct weighed_region *a = left, *b = right;
+    return a->operations != b->operations ? PM_COMPARE(a->operations, b->operations)
+                                          : PM_COMPARE(a->region, b->region);
+}
+
+/* Finds the regions that have hardly any operations, all together. */
+static void find_light_regions(struct mapping *m) {
+    const struct pm_lists *regions = &m->frequencies.regions;
+    struct weighed_region *weighed = pm_alloc(m->structure->n_scopes, sizeof *weighed);
+    double all = 0, light = 0;
+    size_t n = 0;
+    m->is_light = pm_alloc(m->structure->n_scopes, sizeof *m->is_light);
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
+        if (!is_region(m, s))
+            continue;
+        weighed[n].region = s;
+        for (uint32_t k = regions->first[s]; k < regions->first[s + 1]; k++)
+            weighed[n].operations += m->frequencies.blocks[regions->items[k]] *
+                                     m->structure->blocks[regions->items[k]].n_ops;
+        all += weighed[n++].operations;
+    }
+    PM_SORT(weighed, n, compare_operations);
+    for (size_t i = 0; i < n; i++) {
+        light += weighed[i].operations;
+        if (light > pm_sched_constants.share_not_scheduled * all)
+            break;
+        m->is_light[weighed[i].region] = true;
+        m->n_light += weighed[i].operations > 0;
+        m->light_share = all > 0 ? light / all : 0;
+    }
+    free(weighed);
+}
+
 static void schedule_region(struct mapping *m, uint32_t region,
                             const struct pm_scope_prediction *scopes, double all_cycles) {
     struct pm_region_request request = {.frequencies = &m->frequencies,
@@ -96,6 +138,7 @@ static void schedule_region(struct mapping *m, uint32_t region,
                                         .region = region,
                                         .entries = scopes[region].entries,
                                         .pessimistic = m->pessimistic,
+                                        .is_light = m->is_light[region],
                                         .dumping = all_cycles == 0 ? m->dumping : NULL};
     struct pm_region_schedule *schedule = &m->schedules[region];
     if (all_cycles > 0 && !m->without_causes) {
@@ -111,6 +154,7 @@ static void schedule_region(struct mapping *m, uint32_t region,
 
 static void schedule_regions(struct mapping *m, const struct pm_scope_prediction *scopes) {
     double all_cycles = 0;
+    find_light_regions(m);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s)) {
             schedule_region(m, s, scopes, 0);
@@ -325,12 +369,18 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
     pm_dump_costs(m.dumping, prediction);
     pm_add_interprocedural_notes(&m.interprocedural, &m.target, prediction->scopes[0].total.cycles,
                                  prediction);
+    if (m.n_light)
+        pm_prediction_note(prediction,
+                           "%zu loops and routines, with %.2g%% of the operations together, take "
+                           "the largest of their bounds: they were not simulated",
+                           m.n_light, 100 * m.light_share);
     pm_add_notes(&m.frequencies, profile, misses, &m.target, m.split_operations, prediction);
     if (own_misses)
         pm_set_misses_free(own_misses, machine->n_levels);
 
     free(executions);
     free(m.schedules);
+    free(m.is_light);
     free(m.executions);
     free(m.prefetched);
     free(m.groups);

@@ -11,7 +11,10 @@
    branches hold back what follows them until they are executed.  Of long loops each exit that is
    predicted wrongly costs the penalty, and what filling and draining take longer than that; on an
    in-order core each entry pays them, and each misprediction the penalty.
-   Basic blocks that no path covers count one by one. */
+   Basic blocks that no path covers count one by one.
+   Of a light region each path takes its largest bound, without a simulation, and each misprediction
+   the penalty: a program with thousands of routines has thousands of such regions, which together
+   have hardly any of its operations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +68,7 @@ static void add_wrong_branches(struct scheduling *s, const struct pm_path_step *
                                double cycles, double executions) {
     const struct pm_region_request *request = s->request;
     struct pm_path_schedule path;
-    if (!request->target->machine->out_of_order ||
+    if (!request->target->machine->out_of_order || request->is_light ||
         !pm_wrong_on_path(request->frequencies, request->region, s->wrong, steps, n_steps,
                           s->steps_wrong))
         return;
@@ -92,7 +95,10 @@ static void add_path(struct scheduling *s, const struct pm_path_step *steps, siz
         .crossings = s->crossings.shares,
         .loop = is_loop ? request->region : PM_NONE,
         .pessimistic = request->pessimistic,
-        .trips = is_loop ? pm_mean_trips(request->frequencies, request->region) : 0,
+        .trips = is_loop && !request->is_light
+                     ? pm_mean_trips(request->frequencies, request->region)
+                     : 0,
+        .bound_only = request->is_light,
         .with_causes = request->with_causes,
         .with_gains = request->with_gains};
     struct pm_path_schedule path;
@@ -166,7 +172,8 @@ static void add_branches(struct scheduling *s) {
     }
     s->schedule->mispredictions = exits + of_data;
     double left = exits * (s->passed > 0 ? 1 - s->with_entries / s->passed : 1);
-    double more = (machine->out_of_order ? left : exits + of_data) * machine->mispredict_cycles;
+    bool is_simulated = machine->out_of_order && !request->is_light;
+    double more = (is_simulated ? left : exits + of_data) * machine->mispredict_cycles;
     add_cause(s, PM_CAUSE_MISPREDICTIONS, more);
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
     s->schedule->shadowed_cycles = s->schedule->causes[PM_CAUSE_MISPREDICTIONS];

@@ -157,6 +157,7 @@ struct pm_schedule_options {
     bool with_causes;  /* fill `causes`: takes a simulation for each */
     bool with_gains;   /* fill `gains`: as many again */
     bool with_modulo;  /* of an out-of-order machine, too */
+    bool bound_only;   /* the cycles are the largest bound: nothing is simulated */
     const struct pm_dumping *dumping; /* modulo schedules print their reservations; NULL: not */
     struct pm_known_windows *windows; /* simulations that need not be done again; NULL: none */
 };

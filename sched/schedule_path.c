@@ -140,6 +140,10 @@ static double cycles_without(const struct question *q, uint32_t without,
     double least = largest_bound(q, without, NULL);
     if (without == (1u << PM_N_HOLDS) - 1)
         return 0;
+    if (q->options->bound_only) {
+        *result = (struct pm_window_result){.cycles = least, .alone_cycles = least};
+        return least;
+    }
     if (q->machine->out_of_order)
         return fmax(least, simulate(q, without, 0, NULL, result));
     struct pm_modulo modulo;

@@ -25,10 +25,12 @@ def figures(rows; others): [
     (others | map(select(.what == "scaling").seconds) | at_most("predict_scaling_seconds"; "s"; 5; max))];
 
 # A line for each program: geometric means over machines at each factor, and the worst.
-def table(rows): def round3: if . == null then "-" else . * 1000 | round / 1000 end;
+def table(rows):
+    def mean: if length == 0 or any(.[]; . == null) then null else geometric_mean end;
+    def round3: if . == null then "-" else . * 1000 | round / 1000 end;
     ["program", "loops", "groups", "2x s", "8x s", "64x s", "growth", "worst s", "", "worst MiB", ""],
     (rows | group_by([.set, .program])[] | . as $rows
         | [.[0].program, .[0].loops, .[0].groups]
-        + [(2, 8, 64) as $factor | [$rows[] | select(.factor == $factor).seconds] | if any(.[]; . == null) then null else geometric_mean end | round3]
-        + [growth | if any(.[]; . == null) then null else geometric_mean end | round3]
+        + [(2, 8, 64) as $factor | [$rows[] | select(.factor == $factor).seconds] | mean | round3]
+        + [growth | mean | round3]
         + [worst(""; ""; 0; .seconds), worst(""; ""; 0; .mib) | (.value | round3), (.worst | sub("^.* at "; ""))]);
