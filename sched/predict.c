@@ -129,23 +129,31 @@ static void find_light_regions(struct mapping *m) {
     free(weighed);
 }
 
-static void schedule_region(struct mapping *m, uint32_t region,
-                            const struct pm_scope_prediction *scopes, double all_cycles) {
-    struct pm_region_request request = {.frequencies = &m->frequencies,
-                                        .target = &m->target,
-                                        .known = m->known,
-                                        .profile = m->profile,
-                                        .region = region,
-                                        .entries = scopes[region].entries,
-                                        .pessimistic = m->pessimistic,
-                                        .is_light = m->is_light[region],
-                                        .dumping = all_cycles == 0 ? m->dumping : NULL};
+static struct pm_region_request request_of(const struct mapping *m, uint32_t region,
+                                           const struct pm_scope_prediction *scopes) {
+    return (struct pm_region_request){.frequencies = &m->frequencies,
+                                      .target = &m->target,
+                                      .known = m->known,
+                                      .profile = m->profile,
+                                      .region = region,
+                                      .entries = scopes[region].entries,
+                                      .pessimistic = m->pessimistic,
+                                      .is_light = m->is_light[region],
+                                      .without_wrong = true};
+}
+
+/* Schedules REGION, which takes SHARE of all cycles as far as they are known, as that asks for. */
+static void schedule_again(struct mapping *m, uint32_t region,
+                           const struct pm_scope_prediction *scopes, double share) {
+    struct pm_region_request request = request_of(m, region, scopes);
     struct pm_region_schedule *schedule = &m->schedules[region];
-    if (all_cycles > 0 && !m->without_causes) {
-        request.with_causes = schedule->cycles >= pm_sched_constants.share_with_causes * all_cycles;
-        request.with_gains = schedule->cycles >= pm_sched_constants.share_with_gains * all_cycles;
+    request.without_wrong = m->is_light[region] || share < pm_sched_constants.share_with_wrong;
+    if (!request.without_wrong && !m->without_causes) {
+        request.with_causes = share >= pm_sched_constants.share_with_causes;
+        request.with_gains = share >= pm_sched_constants.share_with_gains;
     }
-    if (all_cycles == 0 || request.with_causes)
+    request.dumping = m->dumping;
+    if (!request.without_wrong || m->dumping)
         pm_schedule_region(&request, schedule);
     if (!request.with_gains)
         for (unsigned c = 0; c < PM_N_CAUSES; c++)
@@ -153,16 +161,18 @@ static void schedule_region(struct mapping *m, uint32_t region,
 }
 
 static void schedule_regions(struct mapping *m, const struct pm_scope_prediction *scopes) {
-    double all_cycles = 0;
+    double *cycles = pm_alloc(m->structure->n_scopes, sizeof *cycles), all_cycles = 0;
     find_light_regions(m);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s)) {
-            schedule_region(m, s, scopes, 0);
-            all_cycles += m->schedules[s].cycles;
+            struct pm_region_request request = request_of(m, s, scopes);
+            pm_schedule_region(&request, &m->schedules[s]);
+            all_cycles += cycles[s] = m->schedules[s].cycles;
         }
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
-            schedule_region(m, s, scopes, all_cycles);
+            schedule_again(m, s, scopes, all_cycles > 0 ? cycles[s] / all_cycles : 0);
+    free(cycles);
     pm_schedule_interprocedural(&m->frequencies, &m->target, m->known, scopes, m->schedules,
                                 &m->interprocedural);
     pm_dump_regions(m->dumping, &m->frequencies, m->schedules);

@@ -12,9 +12,9 @@
    predicted wrongly costs the penalty, and what filling and draining take longer than that; on an
    in-order core each entry pays them, and each misprediction the penalty.
    Basic blocks that no path covers count one by one.
-   Of a light region each path takes its largest bound, without a simulation, and each misprediction
-   the penalty: a program with thousands of routines has thousands of such regions, which together
-   have hardly any of its operations. */
+   Of a light region each path takes its largest bound, without a simulation, and of one with a
+   small share of the cycles each misprediction the penalty: a program with thousands of routines
+   has thousands of such regions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static void add_wrong_branches(struct scheduling *s, const struct pm_path_step *
                                double cycles, double executions) {
     const struct pm_region_request *request = s->request;
     struct pm_path_schedule path;
-    if (!request->target->machine->out_of_order || request->is_light ||
+    if (!request->target->machine->out_of_order || request->without_wrong ||
         !pm_wrong_on_path(request->frequencies, request->region, s->wrong, steps, n_steps,
                           s->steps_wrong))
         return;
@@ -172,7 +172,7 @@ static void add_branches(struct scheduling *s) {
     }
     s->schedule->mispredictions = exits + of_data;
     double left = exits * (s->passed > 0 ? 1 - s->with_entries / s->passed : 1);
-    bool is_simulated = machine->out_of_order && !request->is_light;
+    bool is_simulated = machine->out_of_order && !request->without_wrong;
     double more = (is_simulated ? left : exits + of_data) * machine->mispredict_cycles;
     add_cause(s, PM_CAUSE_MISPREDICTIONS, more);
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;

@@ -61,8 +61,9 @@ struct pm_region_request {
     uint32_t region;                  /* a scope: a loop, or a routine for its code outside loops */
     double entries;
     bool pessimistic;
-    bool is_light;    /* paths take their largest bound, and are not simulated */
-    bool with_causes; /* else all cycles of a path go to what holds it back most */
+    bool is_light;      /* paths take their largest bound, and are not simulated … */
+    bool without_wrong; /* … nor mispredicted branches, which take the penalty each */
+    bool with_causes;   /* else all cycles of a path go to what holds it back most */
     bool with_gains;
     const struct pm_dumping *dumping; /* paths print what they are; NULL: not */
 };

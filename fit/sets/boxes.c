@@ -89,20 +89,25 @@ uint32_t pm_walk_levels_of(const struct pm_walk *walk, uint64_t executions) {
     return level;
 }
 
+/* Elements of the levels below LEVEL of WALK, from 1. */
+static uint64_t elements_below(const struct pm_walk *walk, uint32_t level) {
+    uint64_t below = 1;
+    for (uint32_t l = 0; l + 1 < level; l++)
+        below *= walk->levels[l].count;
+    return below;
+}
+
 uint32_t pm_walk_boxes(const struct pm_walk *walk, uint64_t executions, uint64_t block_bytes,
                        struct pm_box boxes[PM_MOST_STRIDE_LEVELS + 1]) {
     uint32_t n = 0, level = pm_walk_levels_of(walk, executions);
     int64_t base = near(walk->start);
-    for (; level; level--) {
+    for (; level && executions; level--) {
         const struct pm_walk_level *of = &walk->levels[level - 1];
-        uint64_t below = 1;
-        for (uint32_t l = 0; l + 1 < level; l++)
-            below *= walk->levels[l].count;
-        uint64_t whole = executions / below;
+        const uint64_t below = elements_below(walk, level), whole = executions / below;
         if (whole)
             boxes[n++] = box_of(walk, base, level, whole, (int64_t)block_bytes);
-        executions %= below;
-        if (!executions || (whole && !of->stride_bytes))
+        executions -= whole * below;
+        if (whole && !of->stride_bytes)
             return n;
         base += near((__int128)of->stride_bytes * whole);
     }

@@ -22,7 +22,7 @@ static const double most_far = 8.0;
 static const double walks_kept = 0.999;
 
 enum {
-    PARTS_OF_CELL = 8,    /* distances that are told apart in one */
+    PARTS_OF_CELL = 2,    /* distances that are told apart in one */
     MOST_WORK = 10000000, /* walks, sets and numbers of a cache that are looked at: some seconds */
 };
 

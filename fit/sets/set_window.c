@@ -19,7 +19,7 @@
 static const double least_executions = 0.5;
 
 enum {
-    MOST_RUNS = 4096,      /* of all clusters, and … */
+    MOST_RUNS = 2048,      /* of all clusters, and … */
     MOST_RUNS_OF_BOX = 16, /* … for each box: more are thinned */
     LEAST_SLICES = 48,     /* that a box reaches over: of fewer its ends decide */
     MOST_APART = 1000003,  /* slices: windows of more are beyond all caches, and … */

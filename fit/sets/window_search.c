@@ -11,7 +11,7 @@
 /* Ratio of lengths whose blocks are kept. */
 static const double step_ratio = 1.25;
 /* What may lack of a number of blocks, as a share of it, or a block: it counts as spread evenly. */
-static const double close_share = 0.005;
+static const double close_share = 0.01;
 
 enum {
     MOST_LENGTHS = 256, /* 1.25^256: more than any program's accesses */

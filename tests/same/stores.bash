@@ -18,20 +18,16 @@ store() {
 }
 
 few_stores() {
-    cp "$TOP"/bench/apps/threads/*.[ch] "$TOP/bench/apps/heat/heat.c" "$TOP/tests/golden/chain.c" .
+    cp "$TOP"/bench/apps/threads/*.[ch] "$TOP/bench/apps/heat/heat.c" .
     gcc -O2 -g "$plugin" -o heat heat.c -lm
     gcc -O1 -g -fopenmp "$plugin" -o triangle triangle.c
-    gfortran-12 -O2 -g "$plugin" -o adi "$TOP/bench/apps/adi/adi.f90"
-    mpicc.openmpi -O1 -g "$plugin" -o chain chain.c
     store heat N=18 N=40 -P N=10,12,14,16,18 -- ./heat '{N}'
     store heat_timed N=14 - --time -P N=10,14 -- ./heat '{N}'
     store triangle N=80,p=2 N=200,p=2 --env 'OMP_NUM_THREADS={p}' -P p=1,2,3 -P N=40,60,80 -- ./triangle '{N}' 3
-    store adi N=8 N=24 -P N=4,5,6,7,8 -- ./adi '{N}' 1
-    store chain N=40,p=4 N=60,p=8 -P N=10,20,30,40 -P p=2,3,4,6 --exe ./chain -- mpirun.openmpi -np '{p}' ./chain '{N}'
 }
 
 more_stores() {
-    cp "$TOP/tests/golden/two.c" "$TOP/tests/golden/nest.c" "$TOP/tests/rewrite/exceptions.cc" .
+    cp "$TOP/tests/golden/chain.c" "$TOP/tests/golden/two.c" "$TOP/tests/golden/nest.c" "$TOP/tests/rewrite/exceptions.cc" .
     local apps=$TOP/bench/apps
     gcc -O2 -g "$plugin" -o two two.c
     gcc -O3 -march=x86-64-v3 -g "$plugin" -o nest nest.c
@@ -39,6 +35,8 @@ more_stores() {
     gcc -O1 -g "$plugin" -o heat1 heat.c -lm
     gcc -O3 -march=x86-64-v3 -g "$plugin" -o heat3 heat.c -lm
     gcc -O2 -g -fopenmp "$plugin" -o triangle2 triangle.c
+    mpicc.openmpi -O1 -g "$plugin" -o chain chain.c
+    gfortran-12 -O2 -g "$plugin" -o adi "$apps/adi/adi.f90"
     gfortran-12 -O2 -g "$plugin" -o ssor "$apps/ssor/ssor.f90"
     gfortran-12 -O2 -g "$plugin" -o sweep "$apps/sweep/sweep.f90"
     gfortran-12 -O3 -march=x86-64-v3 -g "$plugin" -o adi3 "$apps/adi/adi.f90"
@@ -68,6 +66,8 @@ int main(int argc, char **argv) {
 }
 EOF_CC
     g++ -O2 -g "$plugin" -o tables tables.cc
+    store chain N=40,p=4 N=60,p=8 -P N=10,20,30,40 -P p=2,3,4,6 --exe ./chain -- mpirun.openmpi -np '{p}' ./chain '{N}'
+    store adi N=8 N=24 -P N=4,5,6,7,8 -- ./adi '{N}' 1
     store two A=16,B=24 A=40,B=60 -P A=8,12,16,20,24 -P B=8,16,24,32,40 -- ./two '{A}' '{B}'
     store nest N=32 N=120 -P N=16:56:8 -- ./nest '{N}'
     store nest_few N=24 - -P N=16,24 -- ./nest '{N}'
