@@ -82,11 +82,12 @@ static void add_point(const struct answering there[3], size_t c, struct pm_query
         row->cache.blocks = found;
     row->found = isinf(found) ? PM_QUERY_NONE : PM_QUERY_FOUND;
     row->counts = pm_query_count(profile, groups, &row->cache);
-    const double fully_associative = row->counts.misses;
+    const double fully_associative = row->counts.misses; /* a sum in another order */
+    const bool sets_matter = fabs(found - fully_associative) > pm_heuristics.rounding * found;
     if (isnan(row->wanted))
         row->counts.misses = found;
     row->unlimited = pm_query_count(profile, groups, &unlimited);
-    if (isnan(row->wanted) && fully_associative != found)
+    if (isnan(row->wanted) && sets_matter)
         add_spread(row, pm_heuristics.set_spread * fabs(found - fully_associative));
     row->write_backs = write_backs_in(&there[0], row, c);
     row->predicted = profile->predicted;

@@ -34,7 +34,7 @@ static int64_t address_of(const struct pm_walk *walk, uint64_t i) {
         bool is_last = l + 1 == walk->n_levels;
         address +=
             walk->levels[l].stride_bytes * (int64_t)(is_last ? i : i % walk->levels[l].count);
-        i /= walk->levels[l].count;
+        i /= is_last ? 1 : walk->levels[l].count;
     }
     return address;
 }
