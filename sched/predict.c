@@ -161,18 +161,17 @@ static void schedule_again(struct mapping *m, uint32_t region,
 }
 
 static void schedule_regions(struct mapping *m, const struct pm_scope_prediction *scopes) {
-    double *cycles = pm_alloc(m->structure->n_scopes, sizeof *cycles), all_cycles = 0;
+    double all_cycles = 0;
     find_light_regions(m);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s)) {
             struct pm_region_request request = request_of(m, s, scopes);
             pm_schedule_region(&request, &m->schedules[s]);
-            all_cycles += cycles[s] = m->schedules[s].cycles;
+            all_cycles += m->schedules[s].cycles;
         }
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         if (is_region(m, s))
-            schedule_again(m, s, scopes, all_cycles > 0 ? cycles[s] / all_cycles : 0);
-    free(cycles);
+            schedule_again(m, s, scopes, all_cycles > 0 ? m->schedules[s].cycles / all_cycles : 0);
     pm_schedule_interprocedural(&m->frequencies, &m->target, m->known, scopes, m->schedules,
                                 &m->interprocedural);
     pm_dump_regions(m->dumping, &m->frequencies, m->schedules);

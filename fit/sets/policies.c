@@ -240,24 +240,23 @@ void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_histogra
                             size_t n_others, const struct pm_policy_question *questions, size_t n) {
     struct answer *answers = pm_alloc(n, sizeof *answers);
     struct pm_reuse_list **lists = pm_alloc(2 * n, sizeof *lists);
-    struct pm_histograms_of *of = pm_alloc(n_others + 1, sizeof *of);
+    struct pm_histograms_of *of = pm_alloc(n_others, sizeof *of);
     size_t n_lists = 0;
-    of[0] = (struct pm_histograms_of){sets->profile->histograms, sets->profile->n_histograms, NULL};
-    for (size_t i = 0; i < n_others; i++)
-        of[i + 1] = others[i];
-    for (size_t i = 0; i <= n_others; i++)
+    for (size_t i = 0; i < n_others; i++) {
+        of[i] = others[i];
         pm_cells_of_make(sets, &of[i]);
+    }
     for (size_t i = 0; i < n; i++) {
         const struct pm_ruled_cache *cache = &questions[i].cache;
         answers[i].has_own = questions[i].misses || !pm_rule_is_lru(cache->rule);
         answers[i].has_others = n_others > 0;
         if (answers[i].has_own) {
             lists[n_lists++] = &answers[i].own;
-            pm_reuse_list_make(sets, of, 1, cache, &answers[i].own);
+            pm_reuse_list_make(sets, &sets->whole, 1, cache, &answers[i].own);
         }
         if (answers[i].has_others) {
             lists[n_lists++] = &answers[i].others;
-            pm_reuse_list_make(sets, of + 1, n_others, cache, &answers[i].others);
+            pm_reuse_list_make(sets, of, n_others, cache, &answers[i].others);
         }
     }
     pm_reuse_lists_count(sets, lists, n_lists);
@@ -265,7 +264,7 @@ void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_histogra
         count_misses(sets, &questions[i], &answers[i]);
     for (size_t l = 0; l < n_lists; l++)
         pm_reuse_list_free(lists[l]);
-    for (size_t i = 0; i <= n_others; i++)
+    for (size_t i = 0; i < n_others; i++)
         pm_cells_of_free(&of[i]);
     free(of);
     free(lists);

@@ -359,6 +359,13 @@ double pm_rule_lru_share(const struct pm_rule *rule, const struct pm_between *be
 /* ---- reuses.c: the reuses whose misses hang on the sets ----------------------------------------
  */
 
+/* Histograms of one profile, or parts of them. */
+struct pm_histograms_of {
+    const struct pm_group_histogram *histograms;
+    size_t n;
+    struct pm_distance_cells *cells; /* [histogram]: of those of the sets' blocks; NULL: not made */
+};
+
 /* What all caches of a block size share. */
 struct pm_sets {
     const struct pm_structure *structure;
@@ -366,10 +373,14 @@ struct pm_sets {
     uint64_t block_bytes;
     double *executions; /* [basic block] */
     struct pm_walks walks;
-    struct pm_distance_cells *groups; /* [group] */
+    struct pm_histograms_of whole;    /* the profile's, with their cells … */
+    struct pm_distance_cells *groups; /* … which these are by group */
     size_t n_cells;
     struct pm_carriers *carriers;
 };
+/* Makes the cells of OF; the caller frees them with pm_cells_of_free. */
+void pm_cells_of_make(const struct pm_sets *sets, struct pm_histograms_of *of);
+void pm_cells_of_free(struct pm_histograms_of *of);
 
 /* A cache, and its rule. */
 struct pm_ruled_cache {
@@ -390,15 +401,6 @@ struct pm_carried_reuses {
     struct pm_fifo_share fifo;
     double span; /* pm_between.span */
 };
-/* Histograms of one profile, or parts of them. */
-struct pm_histograms_of {
-    const struct pm_group_histogram *histograms;
-    size_t n;
-    struct pm_distance_cells *cells; /* [histogram]: of those of the sets' blocks; NULL: not made */
-};
-/* Makes the cells of OF; the caller frees them with pm_cells_of_free. */
-void pm_cells_of_make(const struct pm_sets *sets, struct pm_histograms_of *of);
-void pm_cells_of_free(struct pm_histograms_of *of);
 struct pm_reuse_list {
     struct pm_ruled_cache cache;
     PM_ARRAY(struct pm_carried_reuses, reuses); /* ascending by scope, then cell */

@@ -2,11 +2,9 @@
    the set when they come.  For each carrier from short to long, so that one window serves all of
    about one length. */
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
 /* Times a cache's blocks: reuses with more between miss in any set. */
@@ -194,7 +192,6 @@ struct view {
 struct carried {
     const struct pm_sets *sets;
     const struct pm_carrier *carrier;
-    struct pm_reuse_list *const *lists;
     size_t n_lists;
     const struct pm_set_shape *shapes; /* [list] */
     double *code;                      /* [list]: blocks of it between */
@@ -248,13 +245,11 @@ static void carried_make(const struct pm_sets *sets, const struct listed_reuse *
     struct rated_walks rated = {0};
     *carried = (struct carried){.sets = sets,
                                 .carrier = pm_carrier_of(sets->carriers, reuses->reuse->scope),
-                                .lists = lists,
                                 .n_lists = n_lists,
                                 .shapes = shapes,
                                 .code = pm_alloc(n_lists, sizeof *carried->code)};
-    for (size_t l = 0; l < n_lists; l++) {
+    for (size_t l = 0; l < n_lists; l++)
         carried->code[l] = code_between(sets, carried->carrier, &lists[l]->cache);
-    }
     rate_walks(sets, carried->carrier, reuses->far, &rated);
     pm_walk_times_make(&sets->walks, rated.walks, rated.n_walks, &carried->times);
     free(rated.walks);
@@ -280,16 +275,6 @@ static double blocks_between(const struct carried *carried, uint32_t cell, doubl
     *random = fmin(distance, carried->carrier->random_blocks[cell]);
     /* With the block itself, where its walk is known. */
     return distance - *random + (is_regular ? 1 : 0);
-}
-
-/* Finds the windows of the first N views that touch BLOCKS. */
-static void find_windows(struct carried *carried, double blocks, uint32_t cell, size_t n) {
-    for (size_t v = 0; v < n; v++) {
-        struct view *view = &carried->views[v];
-        forget_conflicts(carried, view);
-        view->window = pm_window_search_for(view->search, blocks, carried->carrier->window[cell],
-                                            &view->accesses);
-    }
 }
 
 /* SHARES [view]: of a reuse of GROUP: times that do not last as long count as the first one. */
@@ -378,7 +363,8 @@ static size_t count_sharing(const struct listed_reuse *reuses, size_t n) {
     return same;
 }
 
-static void find_windows_of(struct carried *carried, const struct listed_reuse *reuses, size_t n) {
+/* Finds the windows of N reuses that share them, in as many views as one of them has times. */
+static void find_windows(struct carried *carried, const struct listed_reuse *reuses, size_t n) {
     const uint32_t cell = reuses->reuse->cell;
     size_t n_views = 0;
     double random;
@@ -387,7 +373,12 @@ static void find_windows_of(struct carried *carried, const struct listed_reuse *
         n_views = times > n_views ? times : n_views;
     }
     double blocks = blocks_between(carried, cell, reuses->distance, reuses->is_regular, &random);
-    find_windows(carried, blocks, cell, n_views);
+    for (size_t v = 0; v < n_views; v++) {
+        struct view *view = &carried->views[v];
+        forget_conflicts(carried, view);
+        view->window = pm_window_search_for(view->search, blocks, carried->carrier->window[cell],
+                                            &view->accesses);
+    }
 }
 
 /* Fills in what is between for the N reuses, which one scope carries. */
@@ -403,7 +394,7 @@ static void count_between(const struct pm_sets *sets, struct pm_reuse_list *cons
         float narrow[most + 1], *to = narrow;
         if (i == same) {
             same += count_sharing(&reuses[i], n - i);
-            find_windows_of(&carried, &reuses[i], same - i);
+            find_windows(&carried, &reuses[i], same - i);
         }
         count_in_views(&carried, l, reuse, p);
         if (lists[l]->counts)

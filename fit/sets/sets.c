@@ -11,13 +11,15 @@ static struct pm_sets *sets_new(const struct pm_structure *structure,
                              .profile = profile,
                              .block_bytes = block_bytes,
                              .executions = pm_block_executions(structure, profile->edge_counts),
+                             .whole = {profile->histograms, profile->n_histograms, NULL},
                              .groups = pm_alloc(structure->n_groups, sizeof *sets->groups)};
     double longest = 1;
+    pm_cells_of_make(sets, &sets->whole);
     for (size_t h = 0; h < profile->n_histograms; h++) {
         const struct pm_group_histogram *of = &profile->histograms[h];
         if (of->histogram.block_bytes != block_bytes)
             continue;
-        pm_distance_cells_make(&of->histogram, &sets->groups[of->group]);
+        sets->groups[of->group] = sets->whole.cells[h];
         if (of->histogram.n_bins)
             longest = fmax(longest, of->histogram.bins[of->histogram.n_bins - 1].high);
     }
@@ -32,8 +34,7 @@ static void sets_free(struct pm_sets *sets) {
     if (!sets)
         return;
     pm_carriers_free(sets->carriers);
-    for (uint32_t g = 0; g < sets->structure->n_groups; g++)
-        free(sets->groups[g].cells);
+    pm_cells_of_free(&sets->whole);
     free(sets->groups);
     free(sets->executions);
     pm_walks_free(&sets->walks);

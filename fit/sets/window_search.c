@@ -23,14 +23,12 @@ struct pm_window_search {
     double most_accesses;
     double blocks[MOST_LENGTHS]; /* NAN: not known yet */
     struct pm_window best, tried;
-    double best_accesses, best_blocks; /* of the last answer */
 };
 
 struct pm_window_search *pm_window_search_new(struct pm_window_walks *walks, double most_accesses) {
     struct pm_window_search *search = pm_alloc(1, sizeof *search);
     search->walks = walks;
     search->most_accesses = most_accesses;
-    search->best_accesses = NAN;
     for (int i = 0; i < MOST_LENGTHS; i++)
         search->blocks[i] = NAN;
     return search;
@@ -93,10 +91,6 @@ static void take_tried(struct pm_window_search *search) {
 
 const struct pm_window *pm_window_search_for(struct pm_window_search *search, double blocks,
                                              double guess, double *accesses) {
-    if (search->best_blocks == blocks && !isnan(search->best_accesses)) {
-        *accesses = search->best_accesses;
-        return &search->best;
-    }
     const int at = length_below(search, blocks, guess);
     const double close = fmax(1, close_share * blocks);
     double low = at < 0 ? 0 : length_of(search, at), low_blocks = at < 0 ? 0 : search->blocks[at];
@@ -120,7 +114,6 @@ const struct pm_window *pm_window_search_for(struct pm_window_search *search, do
     }
     if (!is_made)
         pm_window_make(search->walks, low, &search->best);
-    search->best_blocks = blocks;
-    search->best_accesses = *accesses = low;
+    *accesses = low;
     return &search->best;
 }
