@@ -249,6 +249,8 @@ struct pm_probe_header {
 /* anything: stores by dirty distance, from which write-backs follow; access by access, without
    carriers or samples, and of all blocks */
 #define PM_ENV_WRITE_BACKS "PMODEL_WRITE_BACKS"
+/* anything: which touches go on from one block to the next; not with samples */
+#define PM_ENV_SEQUENTIAL "PMODEL_SEQUENTIAL"
 /* N: what each basic block does with memory, with strides that are looked for in the last N
    addresses of the block, in place of reuse distances (runtime/profiler/) … */
 #define PM_ENV_PROFILE "PMODEL_PROFILE"

@@ -24,6 +24,9 @@
                         (runtime/reuse/dirty_distances/dirty_distances.h).  No loads; cold stores
                         are those that are the first to their block.  Groups without stores are left
                         out.
+     PM_RAW_SEQUENTIAL  as PM_RAW_HISTOGRAM: those of a group's touches that go on from one block to
+                        the next (runtime/reuse/sequential_touches.h), of the smallest block size.
+                        Right behind each histogram of that size, if it was asked for; maybe empty
      PM_RAW_FRAMES      u64 module, u64 n, then n × struct pm_raw_frame, ascending by address; of
                         one address at most one with a positive and one with a negative count
      PM_RAW_TIMES       u64 thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by
@@ -138,6 +141,7 @@ enum pm_raw_tag {
     PM_RAW_CALL_TIMES = 26,
     PM_RAW_CALL_LOG = 27,
     PM_RAW_MPI_SPAN = 28,
+    PM_RAW_SEQUENTIAL = 29,
 };
 
 /* What a thread moved on a socket in one call (core/communication/communication.h). */

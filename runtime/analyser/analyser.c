@@ -16,6 +16,7 @@
 #include "runtime/reuse/larger/larger.h"
 #include "runtime/reuse/reuse.h"
 #include "runtime/reuse/dirty_distances/dirty_distances.h"
+#include "runtime/reuse/sequential_touches.h"
 #include "runtime/analyser/run_strides.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -30,6 +31,7 @@ static struct pm_reuse_options options;
 bool pm_analyser_carries;
 static bool counts_bytes;          /* PM_ENV_BYTES */
 static bool counts_write_backs;    /* PM_ENV_WRITE_BACKS */
+static bool counts_sequential;     /* PM_ENV_SEQUENTIAL: for the smallest size */
 static bool takes_address_records; /* not with that, nor with PM_ENV_ACCESSES */
 
 /* Of one stream of accesses for one block size.  Without memory all is NULL. */
@@ -139,6 +141,11 @@ static int begin(const struct pmodel_program *program) {
         pm_note_add(PM_NOTE_BAD_SETTING, 1); /* they need every distance of every block */
         counts_write_backs = false;
     }
+    counts_sequential = getenv(PM_ENV_SEQUENTIAL) != NULL;
+    if (counts_sequential && options.sample > 1) {
+        pm_note_add(PM_NOTE_BAD_SETTING, 1); /* whether neighbours of sampled blocks are touched */
+        counts_sequential = false;
+    }
     choose_block_sizes();
     pm_analyser_carries &= pm_n_block_sizes > 0;
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
@@ -167,7 +174,9 @@ static bool begin_analysis(struct analysis *analysis, unsigned shift, bool is_pr
     } else {
         analysis->reuse = pm_reuse_new(shift, FIRST_STAMPS, variant);
     }
-    if (!analysis->reuse || !pm_reuse_choose(analysis->reuse, &options))
+    if (!analysis->reuse || !pm_reuse_choose(analysis->reuse, &options) ||
+        (counts_sequential && is_private && shift == shifts[0] &&
+         !pm_reuse_count_sequential(analysis->reuse)))
         return false;
     if (!takes_address_records || carries)
         return true;
@@ -387,7 +396,7 @@ bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t sc
 
 bool pm_analyser_takes_pieces(void) {
     return pm_analyser_takes_records() && !makes_profiles && options.sample <= 1 &&
-           !pm_analyser_carries && !counts_bytes && !pm_records_are_shared;
+           !pm_analyser_carries && !counts_bytes && !counts_sequential && !pm_records_are_shared;
 }
 
 /* The first that the thread has already: the fewer, the more of them stay in a cache. */

@@ -16,6 +16,7 @@
 #include "runtime/process.h"
 #include "runtime/mpi_rank.h"
 #include "runtime/records/records.h"
+#include "runtime/reuse/sequential_touches.h"
 #include "runtime/signals/signals.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -93,6 +94,14 @@ void pm_raw_add_histogram(struct pm_raw_builder *builder, uint32_t module, uint6
     pm_raw_add(builder, bins, result->n_bins * sizeof *bins);
 }
 
+static void add_reuses(struct pm_raw_builder *builder, enum pm_raw_tag tag, uint32_t module,
+                       uint32_t thread, uint32_t group, uint64_t bytes,
+                       const struct pm_reuse_result *result, const struct pm_raw_bin *bins) {
+    pm_raw_section_begin(builder, tag);
+    pm_raw_add_histogram(builder, module, raw_thread(thread), group, bytes, result, bins);
+    pm_raw_section_end(builder);
+}
+
 static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
                       const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
     uint32_t number = pm_modules[module].first_group + group;
@@ -101,10 +110,13 @@ static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t 
     if (result.n_bins == 0 && result.cold_loads + result.cold_stores == 0 &&
         result.beyond_loads + result.beyond_stores == 0)
         return;
-    pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
-    pm_raw_add_histogram(builder, module, raw_thread(thread), group,
-                         pm_analyser_bytes(thread, number), &result, bins);
-    pm_raw_section_end(builder);
+    add_reuses(builder, PM_RAW_HISTOGRAM, module, thread, group, pm_analyser_bytes(thread, number),
+               &result, bins);
+    if (!pm_reuse_counts_sequential(reuse))
+        return;
+    pm_reuse_sequential(reuse, number, &result, bins);
+    add_reuses(builder, PM_RAW_SEQUENTIAL, module, thread, group, PM_RAW_UNKNOWN_BYTES, &result,
+               bins);
 }
 
 /* Stores of all groups of MODULE by dirty distance. */
@@ -115,10 +127,8 @@ static void add_dirty(struct pm_raw_builder *builder, uint32_t module, uint32_t 
         pm_write_backs_result(write_backs, pm_modules[module].first_group + group, &result, bins);
         if (result.n_bins == 0 && result.cold_stores == 0)
             continue;
-        pm_raw_section_begin(builder, PM_RAW_DIRTY);
-        pm_raw_add_histogram(builder, module, raw_thread(thread), group, PM_RAW_UNKNOWN_BYTES,
-                             &result, bins);
-        pm_raw_section_end(builder);
+        add_reuses(builder, PM_RAW_DIRTY, module, thread, group, PM_RAW_UNKNOWN_BYTES, &result,
+                   bins);
     }
 }
 

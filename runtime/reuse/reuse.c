@@ -148,6 +148,8 @@ void pm_reuse_free(struct pm_reuse *reuse) {
         return;
     if (reuse->far)
         pm_larger_free(reuse);
+    if (reuse->sequential)
+        pm_sequential_free(reuse);
     for (uint32_t i = 0; i < reuse->n_groups; i++)
         pm_touch_histogram_free(&reuse->histograms[i]);
     pm_piece_free(reuse);
@@ -174,10 +176,13 @@ bool pm_reuse_has_failed(const struct pm_reuse *reuse) { return reuse->failed; }
 uint64_t pm_reuse_bytes(const struct pm_reuse *reuse) {
     return sizeof *reuse + pm_shadow_bytes(reuse) + reuse->stamps.bytes +
            reuse->n_groups * sizeof *reuse->histograms + pm_bin_arena_bytes(&reuse->arena) +
+           (reuse->sequential ? reuse->sequential->n * sizeof *reuse->histograms : 0) +
            (reuse->far ? pm_larger_bytes(reuse) : 0);
 }
 
 bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
+    if (reuse->sequential && !pm_sequential_make_histograms(reuse, n_groups))
+        return false;
     if (n_groups <= reuse->n_groups)
         return true;
     const size_t bytes = sizeof *reuse->histograms;

@@ -83,6 +83,12 @@ struct pm_stamps {
     uint32_t next_cursor;
 };
 
+/* Touches that go on from one block to the next, by group (sequential_touches.h). */
+struct pm_sequential {
+    struct pm_touch_histogram *histograms; /* [n] */
+    uint32_t n;
+};
+
 struct pm_reuse {
     uint64_t stack_top[PM_STACK_TOP] __attribute__((aligned(64))); /* most recent first */
     unsigned shift;
@@ -96,6 +102,7 @@ struct pm_reuse {
     bool far_often;                  /* in the last batch: look ahead */
     bool near_is_one_bin;       /* distances below PM_STACK_TOP are not told apart (larger.h) */
     struct pm_far_touches *far; /* for larger blocks (larger_size.h); NULL: there are none */
+    struct pm_sequential *sequential; /* owned; NULL: nobody asked */
     struct pm_piece *piece;     /* where cold means open (pieces.h); NULL: nowhere */
 
     struct pm_touch_histogram *histograms; /* [n_groups] */
@@ -179,6 +186,14 @@ struct pm_toucher {
    PM_BEYOND. */
 uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block,
                                   struct pm_toucher toucher);
+
+/* For touch.h: TOUCHER touches BLOCK, which has no stamp any more, at DISTANCE. */
+void pm_sequential_note(struct pm_reuse *reuse, uint64_t block, uint64_t distance,
+                        struct pm_toucher toucher);
+
+/* Where reuse->sequential is there: room for groups below N_GROUPS (false: no memory); the end. */
+bool pm_sequential_make_histograms(struct pm_reuse *reuse, uint32_t n_groups);
+void pm_sequential_free(struct pm_reuse *reuse);
 
 /* For pieces.c: BLOCK, which has this slot, is touched for the first time in the piece. */
 void pm_piece_touched(struct pm_reuse *reuse, uint64_t block, uint64_t slot,

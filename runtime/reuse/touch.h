@@ -16,9 +16,6 @@
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"
 
-/* Where no larger blocks follow, and nothing is left open. */
-static const struct pm_toucher pm_any_toucher = {0, 0};
-
 /* Larger blocks: an access of TOUCHER goes on in BLOCK. */
 static inline void pm_reuse_note_continued(struct pm_reuse *reuse, struct pm_toucher toucher,
                                            uint64_t block) {
@@ -43,9 +40,11 @@ pm_reuse_touch_slot(struct pm_reuse *reuse, uint64_t slot, uint64_t block, uint6
             distance = PM_BEYOND;
     } else {
         distance = pm_reuse_touch_unstamped(reuse, block, toucher);
-        if (evicted == PM_NO_BLOCK)
-            return distance;
     }
+    if (PM_UNLIKELY(reuse->sequential != NULL))
+        pm_sequential_note(reuse, block, distance, toucher);
+    if (PM_UNLIKELY(evicted == PM_NO_BLOCK)) /* only where BLOCK had no stamp */
+        return distance;
     pm_stamp_give_out(&reuse->stamps);
     uint32_t next = reuse->stamps.next;
     *pm_reuse_slot(reuse, evicted) = next - 1;

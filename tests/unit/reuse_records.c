@@ -9,7 +9,8 @@
    counted.  Larger blocks, whose analyses follow from that of the smaller ones, must have the
    histograms of a stack of their own, with distances below the stack top's size in one bin.  All
    but sampled traces are also cut at random into pieces, some of which are analysed apart and
-   resolved later (reuse/pieces/). */
+   resolved later (reuse/pieces/).  Which touches are sequential the stack says as well, where all
+   blocks are looked at and kept, in one piece. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@
 #include "runtime/reuse/address_records/record_state.h"
 #include "runtime/reuse/far_touches.h"
 #include "runtime/reuse/pieces.h"
+#include "runtime/reuse/sequential_touches.h"
 #include "tests/unit/address_record_traces.h"
 #include "tests/unit/rounds.h"
 
@@ -39,7 +41,8 @@ enum {
 struct touch {
     uint32_t group;
     uint16_t kind; /* enum pm_access */
-    uint16_t part; /* of the watched blocks, for the standard error */
+    uint8_t part; /* of the watched blocks, for the standard error */
+    bool sequential;
     uint64_t distance;
 };
 
@@ -57,6 +60,7 @@ struct expected {
     size_t n_sorted;
 };
 static struct expected expected;
+static uint64_t n_sequential; /* sequential touches that were compared, in all traces of a test */
 
 static struct {
     uint64_t seed, max_blocks, sample;
@@ -65,6 +69,11 @@ static struct {
     bool in_pieces;
     bool near_is_one_bin; /* distances below PM_STACK_TOP are all 0 */
 } trial;
+
+/* Where it is known whether blocks' neighbours were touched, but in pieces. */
+static bool counts_sequential(void) {
+    return !trial.near_is_one_bin && trial.sample == 1 && !trial.max_blocks;
+}
 
 /* Of larger blocks. */
 enum { MOST_LARGER = 4 };
@@ -83,6 +92,24 @@ static uint32_t part_of(uint64_t block) {
     return part;
 }
 
+/* Are fewer than MOST blocks but X nearer the top of the stack than BLOCK? */
+static bool was_touched_lately(uint64_t block, uint64_t x, size_t most) {
+    size_t n = 0;
+    for (size_t place = expected.stack.used; place > 0 && n < most; place--) {
+        if (expected.stack.blocks[place - 1] == block)
+            return true;
+        n += expected.stack.blocks[place - 1] != x;
+    }
+    return false;
+}
+
+/* Before BLOCK is touched: were two blocks before it, or behind it? */
+static bool follows(uint64_t block) {
+    return (was_touched_lately(block - 1, block, 64) &&
+            was_touched_lately(block - 2, block, 128)) ||
+           (was_touched_lately(block + 1, block, 64) && was_touched_lately(block + 2, block, 128));
+}
+
 /* The distance of a touch of BLOCK. */
 static uint64_t expect_touch(uint64_t block) {
     if (!is_watched(block))
@@ -99,11 +126,15 @@ static uint64_t expect_touch(uint64_t block) {
 
 static void expect_access(uint64_t address, uint64_t size, uint32_t group, uint32_t kind) {
     uint64_t last = (address + size - 1) >> trial.shift;
-    for (uint64_t block = address >> trial.shift; block <= last; block++)
-        expected.touches[expected.n_touches++] = (struct touch){.group = group,
-                                                                .kind = (uint16_t)kind,
-                                                                .part = part_of(block),
-                                                                .distance = expect_touch(block)};
+    for (uint64_t block = address >> trial.shift; block <= last; block++) {
+        struct touch touch = {.group = group,
+                              .kind = (uint16_t)kind,
+                              .part = (uint8_t)part_of(block),
+                              .sequential = counts_sequential() && follows(block)};
+        touch.distance = expect_touch(block);
+        touch.sequential &= touch.distance >= PM_STACK_TOP;
+        expected.touches[expected.n_touches++] = touch;
+    }
 }
 
 static void expect_address_record(const uint64_t *record) {
@@ -243,6 +274,27 @@ static const struct touch *sort_touches(size_t n) {
     return expected.sorted;
 }
 
+/* The first N touches of SORTED that are sequential, in that order, loads where they load. */
+static void check_sequential(const struct pm_reuse *reuse, const struct touch *sorted, size_t n) {
+    static struct touch found[TOUCHES];
+    static struct told told;
+    size_t n_found = 0, first = 0, last;
+    for (size_t i = 0; i < n; i++)
+        if (sorted[i].sequential) {
+            found[n_found] = sorted[i];
+            found[n_found++].kind = sorted[i].kind == 3 ? 1 : sorted[i].kind;
+        }
+    n_sequential += n_found;
+    for (uint32_t group = 0; group < reuse->sequential->n; group++, first = last) {
+        for (last = first; last < n_found && found[last].group == group;)
+            last++;
+        tell_group(&told, found + first, last - first);
+        expect_that(is_told(&reuse->sequential->histograms[group], &told),
+                    "sequential touches of group", group);
+    }
+    assert_int_equal(first, n_found);
+}
+
 /* Of the first N touches. */
 static void check_histograms(const struct pm_reuse *reuse, size_t n) {
     static struct told told;
@@ -255,6 +307,8 @@ static void check_histograms(const struct pm_reuse *reuse, size_t n) {
         expect_that(is_told(&reuse->histograms[group], &told), "the histogram of group", group);
     }
     assert_int_equal(first, n);
+    if (reuse->sequential)
+        check_sequential(reuse, sorted, n);
     if (reuse->subsamples)
         check_subsamples(reuse->subsamples, n);
 }
@@ -410,6 +464,7 @@ static void begin_analyses(void) {
         assert_non_null(reuse);
         assert_true(pm_reuse_choose(reuse, &options));
         assert_true(i == 0 || pm_piece_make_analysis(reuse));
+        assert_true(trial.in_pieces || !counts_sequential() || pm_reuse_count_sequential(reuse));
         for (unsigned j = 0; j < n_larger; j++) {
             larger[i][j] = pm_larger_new(reuse, larger_shifts[j], 512);
             assert_non_null(larger[i][j]);
@@ -548,6 +603,11 @@ STYLE(anything_small_and_larger, 3, 6, 8, 15, 31, 12, 1000, 30, LARGER)
 STYLE(anything_larger_and_bounded, 15, 48, 64, 15, 31, 14, 300, 60, LARGER | BOUNDED)
 STYLE(larger_irregular_bounded, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 22, 300, 60, LARGER | BOUNDED)
 
+static void sequential_touches_were_among_them(void **state) {
+    (void)state;
+    assert_true(n_sequential > 1000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(histograms_equal_a_stack_on_strided_loops),
@@ -587,6 +647,7 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_anything_small_and_larger),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_larger_and_bounded),
         cmocka_unit_test(histograms_equal_a_stack_on_larger_irregular_bounded),
+        cmocka_unit_test(sequential_touches_were_among_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,13 +153,15 @@ static inline void count_together(struct pm_carried *carried,
 /* ---- executions ------------------------------------------------------------------------------ */
 
 /* Far touches; the i-th one pushes the block at EVICTED[i] out of the stack top. */
-static inline void touch_carried_far(struct pm_carried *carried, struct first_touches *touches,
-                                     const uint64_t *blocks, const uint8_t *evicted) {
+static inline void touch_carried_far(struct pm_carried *carried,
+                                     const struct pm_touch_sequence *sequence,
+                                     struct first_touches *touches, const uint64_t *blocks,
+                                      const uint8_t *evicted) {
     struct pm_reuse *reuse = carried->reuse;
     for (uint32_t far = touches->far_ones; far; far &= far - 1, evicted++) {
         unsigned m = (unsigned)__builtin_ctz(far);
         uint64_t out = reuse->stack_top[*evicted];
-        touches->far[m] = pm_reuse_touch_far(reuse, blocks[m], out, pm_any_toucher);
+        touches->far[m] = pm_reuse_touch_far(reuse, blocks[m], out, toucher_of(sequence, m));
         uint64_t *last = out == PM_NO_BLOCK ? NULL : pm_carried_last(carried, out);
         if (PM_LIKELY(last))
             *last = carried->lasts[*evicted];
@@ -216,7 +218,7 @@ static inline void execute_carried(struct pm_carried *carried, struct pm_touch_s
     find_absent(carried, &touches, blocks, all & ~transition->present);
     touches.far_ones = transition->far;
     memcpy(touches.distance, transition->distance, sizeof touches.distance);
-    touch_carried_far(carried, &touches, blocks, transition->evicted);
+    touch_carried_far(carried, sequence, &touches, blocks, transition->evicted);
     /* Far behind the words that were stored one by one, which no vector can be forwarded from. */
     find_keys(carried, touches.lasts, sequence->n_blocks, touches.keys);
     if (known)
@@ -248,7 +250,7 @@ static inline void execute_near(struct pm_carried *carried, struct pm_touch_sequ
         }
         touches.keys[m] = touches.lasts[m] ? pm_carried_find_key(carried, touches.lasts[m]) : 0;
     }
-    touch_carried_far(carried, &touches, blocks, from_the_end);
+    touch_carried_far(carried, sequence, &touches, blocks, from_the_end);
     count_one_by_one(carried, sequence, &touches);
     words_after(carried, sequence, words);
     struct stack_top stack_top = stack_top_load(reuse->stack_top),

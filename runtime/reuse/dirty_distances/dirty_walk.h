@@ -41,7 +41,8 @@ void PM_WRITE_BACKS_WALK(struct pm_write_backs *write_backs, const struct pmodel
                     write_backs->failed = true;
                     break;
                 }
-                distance = pm_reuse_touch(reuse, &stack_top, block, pm_any_toucher);
+                distance = pm_reuse_touch(reuse, &stack_top, block,
+                                          (struct pm_toucher){access->group, kind});
             }
             if (PM_UNLIKELY(!pm_touch_histogram_count(&reuse->histograms[access->group],
                                                       &reuse->arena, kind, distance) ||
