@@ -71,6 +71,9 @@ struct pm_profile {
     /* Stores by dirty distance, by (group, block size) ascending; none: not measured.  Owned.
        core/write_backs/write_backs.h */
     PM_ARRAY(struct pm_group_histogram, dirty);
+    /* Touches that go on from one block to the next, of the smallest block size, by group; none: not
+       measured.  Owned.  core/sequential.h */
+    PM_ARRAY(struct pm_group_histogram, sequential);
     struct pm_run_strides strides; /* of references; empty: not known.  Owned */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
@@ -114,6 +117,11 @@ uint64_t pm_profile_interpolated_from(const struct pm_profile *profile, uint64_t
 /* Histogram of (GROUP, BLOCK_BYTES), NULL if the group was never accessed or not measured. */
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes);
+/* The same in any list of N that ascends by (group, block size). */
+const struct pm_histogram *pm_find_histogram(const struct pm_group_histogram *all, size_t n,
+                                             uint32_t group, uint64_t block_bytes);
+/* Puts *N histograms in order; those of one group and block size become one. */
+void pm_sort_histograms(struct pm_group_histogram *all, size_t *n);
 /* Its number; n_histograms where there is none. */
 size_t pm_profile_find_histogram(const struct pm_profile *profile, uint32_t group,
                                  uint64_t block_bytes);

@@ -5,17 +5,19 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/write_backs/write_backs.h"
+
+static void free_histograms(struct pm_group_histogram *all, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        pm_histogram_free(&all[i].histogram);
+    free(all);
+}
 
 void pm_profile_free(struct pm_profile *profile) {
     if (!profile)
         return;
-    for (size_t i = 0; i < profile->n_histograms; i++)
-        pm_histogram_free(&profile->histograms[i].histogram);
-    free(profile->histograms);
-    for (size_t i = 0; i < profile->n_dirty; i++)
-        pm_histogram_free(&profile->dirty[i].histogram);
-    free(profile->dirty);
+    free_histograms(profile->histograms, profile->n_histograms);
+    free_histograms(profile->dirty, profile->n_dirty);
+    free_histograms(profile->sequential, profile->n_sequential);
     free(profile->edge_counts);
     free(profile->truncated);
     free(profile->block_sizes);
@@ -29,22 +31,48 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile);
 }
 
+static int compare_histograms(const void *left, const void *right) {
+    const struct pm_group_histogram *a = left, *b = right;
+    return a->group != b->group ? PM_COMPARE(a->group, b->group)
+                                : PM_COMPARE(a->histogram.block_bytes, b->histogram.block_bytes);
+}
+
+static size_t find(const struct pm_group_histogram *all, size_t n, uint32_t group,
+                   uint64_t block_bytes) {
+    const struct pm_group_histogram wanted = {group, {.block_bytes = block_bytes}};
+    size_t at = PM_LOWER_BOUND(n, i, compare_histograms(&all[i], &wanted) < 0);
+    return at < n && compare_histograms(&all[at], &wanted) == 0 ? at : n;
+}
+
+const struct pm_histogram *pm_find_histogram(const struct pm_group_histogram *all, size_t n,
+                                             uint32_t group, uint64_t block_bytes) {
+    size_t at = find(all, n, group, block_bytes);
+    return at < n ? &all[at].histogram : NULL;
+}
+
+void pm_sort_histograms(struct pm_group_histogram *all, size_t *n) {
+    size_t kept = 0;
+    PM_SORT(all, *n, compare_histograms);
+    for (size_t i = 0; i < *n; i++) {
+        struct pm_group_histogram *last = kept ? &all[kept - 1] : NULL;
+        if (last && compare_histograms(last, &all[i]) == 0) {
+            pm_histogram_add(&last->histogram, &all[i].histogram);
+            pm_histogram_free(&all[i].histogram);
+        } else {
+            all[kept++] = all[i];
+        }
+    }
+    *n = kept;
+}
+
 size_t pm_profile_find_histogram(const struct pm_profile *profile, uint32_t group,
                                  uint64_t block_bytes) {
-    const struct pm_group_histogram *all = profile->histograms;
-    size_t at =
-        PM_LOWER_BOUND(profile->n_histograms, i,
-                       all[i].group < group ||
-                           (all[i].group == group && all[i].histogram.block_bytes < block_bytes));
-    bool is_there = at < profile->n_histograms && all[at].group == group &&
-                    all[at].histogram.block_bytes == block_bytes;
-    return is_there ? at : profile->n_histograms;
+    return find(profile->histograms, profile->n_histograms, group, block_bytes);
 }
 
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes) {
-    size_t at = pm_profile_find_histogram(profile, group, block_bytes);
-    return at < profile->n_histograms ? &profile->histograms[at].histogram : NULL;
+    return pm_find_histogram(profile->histograms, profile->n_histograms, group, block_bytes);
 }
 
 double pm_profile_fully_associative_misses(const struct pm_profile *profile, uint64_t block_bytes,
@@ -74,13 +102,20 @@ uint64_t pm_profile_interpolated_from(const struct pm_profile *profile, uint64_t
     return 0;
 }
 
+static bool histograms_fit(const struct pm_group_histogram *all, size_t n,
+                           const struct pm_structure *structure) {
+    bool fit = true;
+    for (size_t i = 0; i < n && fit; i++)
+        fit = all[i].group < structure->n_groups;
+    return fit;
+}
+
 bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure *structure,
                      struct pm_error *err) {
     bool fits = profile->n_edges == structure->n_edges;
-    for (size_t i = 0; i < profile->n_histograms && fits; i++)
-        fits = profile->histograms[i].group < structure->n_groups;
-    for (size_t i = 0; i < profile->n_dirty && fits; i++)
-        fits = profile->dirty[i].group < structure->n_groups;
+    fits = fits && histograms_fit(profile->histograms, profile->n_histograms, structure) &&
+           histograms_fit(profile->dirty, profile->n_dirty, structure) &&
+           histograms_fit(profile->sequential, profile->n_sequential, structure);
     size_t n_strides = profile->strides.n_references;
     if (n_strides) /* ascending */
         fits &= profile->strides.references[n_strides - 1].reference < structure->n_references;
@@ -222,62 +257,27 @@ static void keep_edges(struct pm_profile *profile, const struct pm_structure *st
     free(entry);
 }
 
-static int compare_histograms(const void *left, const void *right) {
-    const struct pm_group_histogram *a = left, *b = right;
-    return a->group != b->group ? PM_COMPARE(a->group, b->group)
-                                : PM_COMPARE(a->histogram.block_bytes, b->histogram.block_bytes);
-}
-
-/* Equal groups and block sizes become one. */
-static void add_up_histograms(struct pm_profile *profile) {
+/* Leaves the histograms of groups that all builds have. */
+static void keep_histograms(struct pm_group_histogram *all, size_t *n,
+                            const struct pm_structure *structure) {
     size_t kept = 0;
-    PM_SORT(profile->histograms, profile->n_histograms, compare_histograms);
-    for (size_t i = 0; i < profile->n_histograms; i++) {
-        struct pm_group_histogram *next = &profile->histograms[i];
-        struct pm_group_histogram *last = kept ? &profile->histograms[kept - 1] : NULL;
-        if (last && compare_histograms(last, next) == 0) {
-            pm_histogram_add(&last->histogram, &next->histogram);
-            pm_histogram_free(&next->histogram);
-        } else {
-            profile->histograms[kept++] = *next;
-        }
-    }
-    profile->n_histograms = kept;
-}
-
-static void keep_dirty(struct pm_profile *profile, const struct pm_structure *structure) {
-    size_t n = 0;
-    for (size_t i = 0; i < profile->n_dirty; i++) {
-        struct pm_group_histogram *dirty = &profile->dirty[i];
+    for (size_t i = 0; i < *n; i++) {
         uint32_t holder =
-            dirty->group < structure->n_groups ? pm_group_holder(structure, dirty->group) : PM_NONE;
+            all[i].group < structure->n_groups ? pm_group_holder(structure, all[i].group) : PM_NONE;
         if (holder == PM_NONE)
-            pm_histogram_free(&dirty->histogram);
+            pm_histogram_free(&all[i].histogram);
         else
-            profile->dirty[n++] = (struct pm_group_histogram){holder, dirty->histogram};
+            all[kept++] = (struct pm_group_histogram){holder, all[i].histogram};
     }
-    profile->n_dirty = n;
-    pm_profile_sort_dirty(profile);
+    *n = kept;
+    pm_sort_histograms(all, n);
 }
 
 void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structure *structure) {
     if (profile->n_edges != structure->n_edges)
         return;
     keep_edges(profile, structure);
-    size_t n = 0;
-    for (size_t i = 0; i < profile->n_histograms; i++) {
-        struct pm_group_histogram *histogram = &profile->histograms[i];
-        uint32_t holder = histogram->group < structure->n_groups
-                              ? pm_group_holder(structure, histogram->group)
-                              : PM_NONE;
-        if (holder == PM_NONE) {
-            pm_histogram_free(&histogram->histogram);
-        } else {
-            histogram->group = holder;
-            profile->histograms[n++] = *histogram;
-        }
-    }
-    profile->n_histograms = n;
-    add_up_histograms(profile);
-    keep_dirty(profile, structure);
+    keep_histograms(profile->histograms, &profile->n_histograms, structure);
+    keep_histograms(profile->dirty, &profile->n_dirty, structure);
+    keep_histograms(profile->sequential, &profile->n_sequential, structure);
 }

@@ -114,6 +114,11 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
                      size_t n_profiles, const struct pm_fit_options *options,
                      struct pm_model_set *set);
 
+/* Shares of sequential touches in the models of SET, made of PROFILES as above; none unless a run
+   has them. */
+void pm_fit_sequential(const struct pm_profile *const *profiles, size_t n_profiles,
+                       struct pm_model_set *set);
+
 /* Models of the stores of PROFILES by dirty distance, which SET, made as above, then owns; none
    where not all of the runs that it was made from have them in all their block sizes. */
 void pm_fit_write_backs(const struct pm_structure *structure,

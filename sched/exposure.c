@@ -47,12 +47,12 @@ struct exposing {
 
 /* ---- prefetching ----------------------------------------------------------------------------- */
 
-/* The share of a miss of REFERENCE that prefetchers hide. */
-static double covered_share(const struct exposing *e, uint32_t reference) {
+/* The share of a miss of REFERENCE that prefetchers hide by its strides, *STEP bytes. */
+static double covered_by_strides(const struct exposing *e, uint32_t reference, double *step) {
     double line = (double)e->machine->levels[0].block_bytes, run_bytes;
-    double stride = fabs(pm_reference_way(e->request->frequencies->structure, &e->profile->strides,
-                                          reference, &run_bytes));
-    return pm_prefetched_share(e->machine, stride, line) *
+    *step = fabs(pm_reference_way(e->request->frequencies->structure, &e->profile->strides,
+                                  reference, &run_bytes));
+    return pm_prefetched_share(e->machine, *step, line) *
            fmax(0, 1 - pm_sched_constants.training_lines / (run_bytes / line));
 }
 
@@ -79,14 +79,15 @@ static void add_load(struct exposing *e, uint32_t reference, double executions) 
     *load = (struct pm_load_misses){0};
     if (!group || group->executions <= 0)
         return;
-    double covered = covered_share(e, reference);
-    bool is_regular = covered > 0;
+    double step, by_strides = covered_by_strides(e, reference, &step);
     /* Streams side by side come to new lines together; what is picked here and there does not. */
+    bool is_regular = by_strides > 0 || group->sequential[0] > 0.5;
     load->phase = is_regular ? 0 : fmod(0.37 * (double)e->n_loads, 1);
     for (size_t l = 0; l < e->machine->n_levels; l++) {
         const struct pm_level *level = &e->machine->levels[l];
         double share = group->misses[l] / group->executions;
         bool is_cache = level->kind == PM_LEVEL_CACHE;
+        double covered = pm_covered_share(e->machine, group->sequential[l], step, by_strides);
         load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - covered : 1);
         e->weights[l] += executions * share * load->cycles[l];
         e->seen[l] += executions * share;

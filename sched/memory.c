@@ -19,7 +19,14 @@
        hidden        = window / issue width      cycles until it is full
        MLP           = misses / operations · window, within 1 … misses in flight
 
-   p is the share of a stream's misses that prefetchers hide.
+   p is the share of the misses that prefetchers hide.  Where it was measured which share f of a
+   group's misses go on from one block to the next (core/sequential.h),
+
+       p = f · covers(a line) + (1 − f) · covers(stride)
+
+   with 0 in place of the latter where the code's stride is none or within a line: what goes from
+   line to line and was not found to do so begins streams.  Where it was not measured p is covers of
+   the code's stride, less what runs take to be noticed (exposure.c).
    Write-backs are counted where they were measured, but
    not as traffic. */
 #include "sched/schedule.h"
@@ -29,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sequential.h"
 #include "core/shares/shares.h"
 #include "core/write_backs/write_backs.h"
 
@@ -195,8 +203,13 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
                      struct pm_scope_prediction *scopes, struct pm_group_misses *groups) {
     add_misses(frequencies->structure, profile, misses, machine, scopes, groups);
     double *executions = pm_group_executions(frequencies->structure, frequencies->edges);
-    for (uint32_t g = 0; g < frequencies->structure->n_groups; g++)
+    for (uint32_t g = 0; g < frequencies->structure->n_groups; g++) {
         groups[g].executions = executions[g];
+        for (size_t l = 0; l < machine->n_levels; l++)
+            groups[g].sequential[l] = groups[g].misses[l] > 0
+                                          ? pm_sequential_share(profile, g, &machine->levels[l])
+                                          : NAN;
+    }
     free(executions);
     for (size_t l = 0; l < machine->n_levels; l++)
         add_write_backs(frequencies->structure, profile, &machine->levels[l], l, scopes);
@@ -235,15 +248,26 @@ void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_su
     add_exposed_cycles(machine, exposed, self);
 }
 
+double pm_covered_share(const struct pm_machine *machine, double sequential, double step,
+                        double covered) {
+    double line = (double)machine->levels[0].block_bytes;
+    if (isnan(sequential))
+        return covered;
+    double others = fabs(step) > line ? covered : 0;
+    return sequential * pm_prefetched_share(machine, line, line) + (1 - sequential) * others;
+}
+
 double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,
                              const struct pm_group_misses *groups) {
     double *sums = pm_alloc(structure->n_scopes * PM_MAX_LEVELS, sizeof *sums);
     for (uint32_t g = 0; g < structure->n_groups && machine->n_prefetchers > 0; g++) {
         double *of_scope = sums + (size_t)structure->groups[g].scope * PM_MAX_LEVELS;
-        double covered = pm_prefetched_share(machine, fabs(pm_group_way(&structure->groups[g])),
-                                             (double)machine->levels[0].block_bytes);
+        double step = pm_group_way(&structure->groups[g]);
+        double covered =
+            pm_prefetched_share(machine, fabs(step), (double)machine->levels[0].block_bytes);
         for (size_t l = 0; l <= pm_last_cache(machine); l++)
-            of_scope[l] += covered * groups[g].misses[l];
+            of_scope[l] += pm_covered_share(machine, groups[g].sequential[l], step, covered) *
+                           groups[g].misses[l];
     }
     return sums;
 }

@@ -91,6 +91,7 @@ void pm_schedule_region(const struct pm_region_request *request,
 struct pm_group_misses {
     double executions; /* of its references; one across two lines touches both of them */
     double misses[PM_MAX_LEVELS];
+    double sequential[PM_MAX_LEVELS]; /* share of these (core/sequential.h); NAN: not measured */
     bool stores;
 };
 
@@ -102,6 +103,12 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
 /* What the misses of SELF cost by the papers' formula, or by the bandwidth of memory: its cycles by
    level, its bandwidth, lower and upper cycles. */
 void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self);
+
+/* The share of GROUP's misses in a level, of which the share SEQUENTIAL was measured to go on from
+   one block to the next, that prefetchers hide.  STEP: what the code's strides say of how far the
+   references go, bytes; COVERED: the share that they say. */
+double pm_covered_share(const struct pm_machine *machine, double sequential, double step,
+                        double covered);
 
 /* Misses of each scope that prefetchers hide, PM_MAX_LEVELS values each; the caller frees. */
 double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,

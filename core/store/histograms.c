@@ -6,7 +6,6 @@
 
 #include "core/base/base.h"
 #include "core/store/private.h"
-#include "core/write_backs/write_backs.h"
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -35,12 +34,13 @@ bool pm_store_decode_histogram(struct pm_store_rows *rows, const struct pm_histo
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static bool put_dirty(struct pm_store *store, int64_t run, const struct pm_profile *profile,
-                      struct pm_error *err) {
-    struct pm_store_rows rows = pm_rows_to(store, PM_DIRTY, run, err);
-    for (size_t i = 0; i < profile->n_dirty && rows.ok; i++) {
-        struct pm_histogram_row row = {.group = profile->dirty[i].group};
-        pm_store_put_histogram(&rows, &row, &profile->dirty[i].histogram);
+/* Histograms that are parts of the run's, into a table of their own. */
+static bool put_parts(struct pm_store *store, enum pm_table_id table, int64_t run,
+                      const struct pm_group_histogram *parts, size_t n, struct pm_error *err) {
+    struct pm_store_rows rows = pm_rows_to(store, table, run, err);
+    for (size_t i = 0; i < n && rows.ok; i++) {
+        struct pm_histogram_row row = {.group = parts[i].group};
+        pm_store_put_histogram(&rows, &row, &parts[i].histogram);
     }
     return pm_rows_end(&rows);
 }
@@ -64,7 +64,8 @@ bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct p
     return pm_rows_end(&rows) &&
            (!streams || pm_store_put_rows(store, PM_ESTIMATES, run, streams->estimates,
                                           streams->n_estimates, err)) &&
-           put_dirty(store, run, profile, err);
+           put_parts(store, PM_DIRTY, run, profile->dirty, profile->n_dirty, err) &&
+           put_parts(store, PM_SEQUENTIAL, run, profile->sequential, profile->n_sequential, err);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -197,17 +198,28 @@ void pm_histogram_sums_add(struct pm_histogram_sums *sums, uint32_t group,
     }
 }
 
-/* ---- dirty distances ------------------------------------------------------------------------- */
+/* ---- parts of them --------------------------------------------------------------------------- */
 
-bool pm_store_read_dirty(struct pm_store *store, int64_t run, struct pm_profile *profile,
+bool pm_store_read_parts(struct pm_store *store, int64_t run, struct pm_profile *profile,
                          struct pm_error *err) {
-    struct pm_store_rows rows = pm_rows_of(store, PM_DIRTY, run, err);
-    const struct pm_histogram_row *row;
-    struct pm_histogram histogram;
-    while ((row = pm_rows_next(&rows)))
-        if (pm_store_decode_histogram(&rows, row, &histogram))
-            pm_profile_add_dirty(profile, row->group, &histogram);
-    return pm_rows_end(&rows);
+    static const enum pm_table_id tables[] = {PM_DIRTY, PM_SEQUENTIAL};
+    bool ok = true;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables && ok; t++) {
+        struct pm_store_rows rows = pm_rows_of(store, tables[t], run, err);
+        const struct pm_histogram_row *row;
+        struct pm_group_histogram part;
+        while ((row = pm_rows_next(&rows))) {
+            part.group = row->group;
+            if (!pm_store_decode_histogram(&rows, row, &part.histogram))
+                continue;
+            if (tables[t] == PM_DIRTY)
+                *PM_PUSH(profile, dirty) = part;
+            else
+                *PM_PUSH(profile, sequential) = part;
+        }
+        ok = pm_rows_end(&rows);
+    }
+    return ok;
 }
 
 bool pm_store_has_dirty(struct pm_store *store, const struct pm_parameters *parameters, bool *found,

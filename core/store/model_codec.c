@@ -92,6 +92,8 @@ static void code_bin(struct pm_codec *codec, struct pm_bin_model *bin, size_t n_
     MUST(is_share(bin->low) && bin->high >= 1 && isfinite(bin->high));
     BOOL(bin->constant_distance);
     BOOL(bin->takes_rest);
+    REAL(bin->sequential);
+    MUST(is_share(bin->sequential));
 }
 
 static void code_histogram(struct pm_codec *codec, struct pm_histogram_model *histogram,
@@ -107,6 +109,9 @@ static void code_histogram(struct pm_codec *codec, struct pm_histogram_model *hi
     REAL(histogram->store_share);
     REAL(histogram->cold_share);
     MUST(is_share(histogram->store_share) && is_share(histogram->cold_share));
+    BOOL(histogram->knows_sequential);
+    REAL(histogram->sequential_cold);
+    MUST(is_share(histogram->sequential_cold));
     histogram->n_bins = pm_code_length(codec, histogram->n_bins, BIN_LEAST_BYTES);
     if (codec->reading)
         histogram->bins = pm_bin_model_arena_alloc(arena, histogram->n_bins);

@@ -87,8 +87,8 @@ struct pm_histogram_sums {
 };
 void pm_histogram_sums_add(struct pm_histogram_sums *sums, uint32_t group,
                            struct pm_histogram *histogram);
-/* Stores by dirty distance, where there are any. */
-bool pm_store_read_dirty(struct pm_store *store, int64_t run, struct pm_profile *profile,
+/* Stores by dirty distance and sequential touches, where there are any. */
+bool pm_store_read_parts(struct pm_store *store, int64_t run, struct pm_profile *profile,
                          struct pm_error *err);
 
 /* ---- builds.c ---------------------------------------------------------------------------------

@@ -228,7 +228,7 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
     if (pm_store_read_profile(store, run, profile, err) &&
         pm_store_read_sums(store, run, profile, err) &&
         (pm_store_is_selected(store) ? pm_store_take_selected(store, run, parameters, profile, err)
-                                     : pm_store_read_dirty(store, run, profile, err)) &&
+                                     : pm_store_read_parts(store, run, profile, err)) &&
         pm_store_keep_matched(store, run, profile, err))
         return profile;
     pm_profile_free(profile);

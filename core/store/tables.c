@@ -170,6 +170,10 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
     [PM_DIRTY] = {"dirty", "the dirty distances", KEY(2),
                   COLUMNS(COLUMN_OF("scope_group", group), COLUMN(block_bytes),
                           COLUMN_OF("stores", accesses), COLUMN(data))},
+    /* What goes on from block to block, --behaviour (core/sequential.h). */
+    [PM_SEQUENTIAL] = {"sequential", "the sequential touches", KEY(2),
+                       COLUMNS(COLUMN_OF("scope_group", group), COLUMN(block_bytes),
+                               COLUMN_OF("touches", accesses), COLUMN(data))},
     /* Where reuses come from and what carries them, --carry (core/reuse_patterns.h). */
     [PM_CARRIED] = {"carried", "the reuse patterns", KEY(2),
                     COLUMNS(COLUMN_OF("scope_group", group), COLUMN(block_bytes),

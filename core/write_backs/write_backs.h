@@ -33,9 +33,7 @@ const struct pm_histogram *pm_profile_dirty(const struct pm_profile *profile, ui
 double pm_write_backs(const struct pm_profile *profile, uint32_t group, uint64_t block_bytes,
                       double blocks, const struct pm_response *serves);
 
-/* Adds FROM, of GROUP, to PROFILE's dirty distances, out of order; and puts all in order, those of
-   one group and block size as one. */
+/* Adds FROM, of GROUP, to PROFILE's dirty distances, out of order (pm_sort_histograms). */
 void pm_profile_add_dirty(struct pm_profile *profile, uint32_t group, struct pm_histogram *from);
-void pm_profile_sort_dirty(struct pm_profile *profile);
 
 #endif

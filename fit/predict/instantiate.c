@@ -249,10 +249,24 @@ static struct cold_sum sum_cold(const struct pm_model_set *models, uint64_t bloc
     return all;
 }
 
+/* What of a histogram that MODEL predicts is sequential: SEQUENTIAL has its bins then. */
+static void set_sequential(const struct pm_histogram_model *model,
+                           const struct pm_histogram *histogram, double cold, double beyond,
+                           struct pm_histogram *sequential) {
+    sequential->block_bytes = model->block_bytes;
+    sequential->sample = 1;
+    sequential->bytes_touched = NAN;
+    sequential->at_least = histogram->at_least;
+    sequential->cold_loads = cold * model->sequential_cold;
+    sequential->beyond_loads = beyond;
+    sequential->n_bins = pm_fit_order_bins(sequential->bins, sequential->n_bins);
+}
+
+/* SEQUENTIAL: zeroed, and what of it is so, if MODEL knows. */
 static void predict_histogram(const struct pm_histogram_model *model,
                               const struct pm_model_point *point, double accesses, double longest,
                               struct cold_sum all, double *counts, struct pm_histogram *histogram,
-                              struct error_sum *sum) {
+                              struct pm_histogram *sequential, struct error_sum *sum) {
     double cold = fmin(value_of(&model->cold, point, sum), accesses) * all.factor +
                   all.missing * model->cold_share;
     accesses = fmax(accesses, cold);
@@ -271,6 +285,9 @@ static void predict_histogram(const struct pm_histogram_model *model,
     histogram->cold_stores = cold * stores;
     histogram->bins = pm_alloc(model->n_bins, sizeof *histogram->bins);
     histogram->at_least = model->at_least;
+    if (model->knows_sequential)
+        sequential->bins = pm_alloc(model->n_bins, sizeof *sequential->bins);
+    double beyond = 0;
     for (size_t b = 0; b < model->n_bins; b++) {
         if (counts[b] <= 0)
             continue;
@@ -278,6 +295,7 @@ static void predict_histogram(const struct pm_histogram_model *model,
         if (model->at_least > 0 && mean >= model->at_least * (1 - pm_heuristics.rounding)) {
             histogram->beyond_loads += counts[b] * (1 - stores);
             histogram->beyond_stores += counts[b] * stores;
+            beyond += counts[b] * model->bins[b].sequential;
             continue;
         }
         struct pm_bin *bin = &histogram->bins[histogram->n_bins++];
@@ -286,7 +304,15 @@ static void predict_histogram(const struct pm_histogram_model *model,
         bin->high = fmax(fmin(model->bins[b].high * bin->mean, longest), bin->mean);
         bin->loads = counts[b] * (1 - stores);
         bin->stores = counts[b] * stores;
+        if (model->knows_sequential && model->bins[b].sequential > 0) {
+            struct pm_bin *part = &sequential->bins[sequential->n_bins++];
+            *part = *bin;
+            part->loads = counts[b] * model->bins[b].sequential;
+            part->stores = 0;
+        }
     }
+    if (model->knows_sequential)
+        set_sequential(model, histogram, cold, beyond, sequential);
     histogram->n_bins = pm_fit_order_bins(histogram->bins, histogram->n_bins);
 }
 
@@ -320,8 +346,11 @@ static void predict_histograms(const struct pm_structure *structure,
         profile->histograms[h].group = model->group;
         double accesses = touches_of(
             model, point, model->group < structure->n_groups ? executed[model->group] : 0, sum);
+        struct pm_group_histogram sequential = {.group = model->group};
         predict_histogram(model, point, accesses, longest[same], colds[same], counts,
-                          &profile->histograms[h].histogram, sum);
+                          &profile->histograms[h].histogram, &sequential.histogram, sum);
+        if (model->knows_sequential)
+            *PM_PUSH(profile, sequential) = sequential;
     }
     free(executed);
     free(colds);

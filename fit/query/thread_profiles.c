@@ -62,6 +62,8 @@ static struct pm_profile *profile_of_thread(const struct split *split,
     profile->histograms = pm_scaled_histograms(whole->histograms, whole->n_histograms, shares,
                                                &profile->n_histograms);
     profile->dirty = pm_scaled_histograms(whole->dirty, whole->n_dirty, shares, &profile->n_dirty);
+    profile->sequential = pm_scaled_histograms(whole->sequential, whole->n_sequential, shares,
+                                               &profile->n_sequential);
     free(shares);
     return profile;
 }

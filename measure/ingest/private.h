@@ -14,8 +14,9 @@ bool pm_ingest_patterns(struct pm_run_patterns *patterns, const struct pm_raw *r
                         const struct pm_module_place *const *places, const char *path,
                         struct pm_error *err);
 
-/* Moves RAW's stores by dirty distance of all threads to PROFILE, for pm_profile_sort_dirty. */
-bool pm_ingest_dirty(struct pm_profile *profile, struct pm_raw *raw,
+/* Moves RAW's stores by dirty distance and its sequential touches, of all threads, to PROFILE, for
+   pm_sort_histograms. */
+bool pm_ingest_parts(struct pm_profile *profile, struct pm_raw *raw,
                      const struct pm_module_place *const *places, const char *path,
                      struct pm_error *err);
 

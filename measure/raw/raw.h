@@ -158,6 +158,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_counters, counters);
     PM_ARRAY(struct pm_raw_histogram, histograms);
     PM_ARRAY(struct pm_raw_histogram, dirty); /* stores by dirty distance: no loads */
+    PM_ARRAY(struct pm_raw_histogram, sequential); /* what goes on from block to block */
     PM_ARRAY(struct pm_raw_carried, carried);
     struct pm_raw_recorded recorded; /* likewise */
     struct pm_raw_bounds bounds;     /* no nests: none were asked for */

@@ -84,6 +84,11 @@ bool pm_raw_read_dirty(struct pm_raw *raw, struct pm_reader *in) {
            dirty->histogram.at_least == 0 && dirty->histogram.sample == 1;
 }
 
+bool pm_raw_read_sequential(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_histogram *sequential = PM_PUSH(raw, sequential);
+    return pm_raw_take_histogram(raw, sequential, in) && sequential->histogram.sample == 1;
+}
+
 bool pm_raw_read_carried(struct pm_raw *raw, struct pm_reader *in) {
     struct pm_raw_carried *carried = PM_PUSH(raw, carried);
     const struct pm_raw_carried_head *head = pm_take(in, sizeof *head);

@@ -240,6 +240,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
     case PM_RAW_DIRTY:
         valid = pm_raw_read_dirty(raw, &in);
         break;
+    case PM_RAW_SEQUENTIAL:
+        valid = pm_raw_read_sequential(raw, &in);
+        break;
     case PM_RAW_CARRIED:
         valid = pm_raw_read_carried(raw, &in);
         break;
@@ -409,6 +412,8 @@ void pm_raw_free(struct pm_raw *raw) {
         pm_histogram_free(&raw->histograms[i].histogram);
     for (size_t i = 0; i < raw->n_dirty; i++)
         pm_histogram_free(&raw->dirty[i].histogram);
+    for (size_t i = 0; i < raw->n_sequential; i++)
+        pm_histogram_free(&raw->sequential[i].histogram);
     for (size_t i = 0; i < raw->n_carried; i++)
         pm_histogram_free(&raw->carried[i].reuses.histogram);
     for (size_t i = 0; i < raw->n_times; i++)
@@ -436,6 +441,7 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->counters);
     free(raw->histograms);
     free(raw->dirty);
+    free(raw->sequential);
     free(raw->carried);
     free(raw->times);
     free(raw->frames);

@@ -10,6 +10,7 @@ bool pm_raw_take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *hi
                            struct pm_reader *in);
 bool pm_raw_read_histogram(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_dirty(struct pm_raw *raw, struct pm_reader *in);
+bool pm_raw_read_sequential(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_carried(struct pm_raw *raw, struct pm_reader *in);
 bool pm_raw_read_samples(struct pm_raw *raw, struct pm_reader *in);
 

@@ -164,6 +164,11 @@ PM_GETTER(conflicts_cell, struct pm_explained_group,
           isnan(row->conflict_share) ? pm_text("")
                                      : pm_copied_text(pm_percent_text(row->conflict_share).text))
 
+PM_GETTER(sequential_cell, struct pm_explained_group,
+          isnan(row->sequential_share)
+              ? pm_text("")
+              : pm_copied_text(pm_percent_text(row->sequential_share).text))
+
 /* "step/2 i across 80%" */
 static struct pm_field_value carrier_cell(const void *at) {
     const struct pm_explained_group *row = at;
@@ -196,6 +201,7 @@ static const struct pm_field group_fields[] = {
     {"strides", PM_NAME, PM_MEMBER(struct pm_explained_group, strides), .header = "STRIDES"},
     {"share", PM_PERCENT, PM_MEMBER(struct pm_explained_group, share), .header = "%"},
     {"conflicts", PM_PERCENT, .cell = conflicts_cell, .header = "CONFL %", .dispensable = 1},
+    {"sequential", PM_PERCENT, .cell = sequential_cell, .header = "SEQ %", .dispensable = 1},
     {"unused", PM_PERCENT, .cell = unused_cell, .header = "UNUSED %", .dispensable = 2},
     {"carrier", PM_NAME, .cell = carrier_cell, .header = "REUSE CARRIED BY"},
 };
@@ -206,11 +212,13 @@ static void write_groups(FILE *out, const struct pm_explanation *e, const struct
     struct pm_explained_groups groups = pm_explained_groups_make(e, row);
     struct pm_fields fields =
         pm_fields_named(PM_FIELDS(group_fields), "object access strides share");
-    struct pm_fields rest = pm_fields_named(PM_FIELDS(group_fields),
-                                            e->bytes_at && e->carried ? "conflicts unused carrier"
-                                            : e->carried              ? "conflicts carrier"
-                                            : e->bytes_at             ? "conflicts unused"
-                                                                      : "conflicts");
+    bool is_sequential_known = false;
+    for (size_t i = 0; i < groups.n_rows; i++)
+        is_sequential_known |= !isnan(groups.rows[i].sequential_share);
+    char *names = pm_sprintf("conflicts%s%s%s", is_sequential_known ? " sequential" : "",
+                             e->bytes_at ? " unused" : "", e->carried ? " carrier" : "");
+    struct pm_fields rest = pm_fields_named(PM_FIELDS(group_fields), names);
+    free(names);
     char *titles[PM_MAX_LEVELS] = {NULL};
     for (size_t l = 0; !e->prediction->without_memory && l < e->prediction->n_levels; l++) {
         titles[l] = pm_sprintf("%s/it", e->prediction->level_names[l]);

@@ -32,6 +32,7 @@ struct pm_explained_group {
     struct pm_row_place place;
     double per_iteration[PM_MAX_LEVELS];  /* misses */
     double conflict_share;                /* of the cycles of its misses' levels … */
+    double sequential_share;              /* the same of caches; NAN: not measured */
     double share;                         /* of what all misses of the loop cost */
     const struct pm_carried_row *carrier; /* what carries most of its reuse; NULL: not known */
     double carrier_share;                 /* of its misses */

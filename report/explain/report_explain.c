@@ -111,19 +111,22 @@ static void find_carrier(const struct pm_explanation *e, struct pm_explained_gro
         row->carrier_share = most / all;
 }
 
-/* Of all misses of the group, each level's by what a miss of it costs the loop. */
-static double conflict_share(const struct pm_explanation *e, const struct pm_row *loop,
-                             const struct pm_loop_group *group) {
-    double all = 0, conflicts = 0;
+/* The share of PART, of some levels, in their misses of the group, each level's by what a miss of it
+   costs the loop. */
+static double share_of_part(const struct pm_explanation *e, const struct pm_row *loop,
+                            const struct pm_loop_group *group, const double *part) {
+    double all = 0, sum = 0;
+    bool is_known = false;
     for (size_t l = 0; l < e->prediction->n_levels; l++) {
         double misses = loop->self.level_misses[l];
         double cost = misses > 0 ? loop->self.level_cycles[l] / misses : 0;
-        if (isnan(group->misses[l]))
+        if (isnan(group->misses[l]) || isnan(part[l]))
             continue;
+        is_known = true;
         all += cost * group->misses[l];
-        conflicts += cost * group->conflicts[l];
+        sum += cost * part[l];
     }
-    return all > 0 ? conflicts / all : isnan(group->cycles) ? NAN : 0;
+    return all > 0 ? sum / all : isnan(group->cycles) || !is_known ? NAN : 0;
 }
 
 struct pm_explained_groups pm_explained_groups_make(const struct pm_explanation *e,
@@ -138,7 +141,8 @@ struct pm_explained_groups pm_explained_groups_make(const struct pm_explanation 
             .figures = figures,
             .group = &e->structure->groups[figures->group],
             .place = {e->structure, e->structure->groups[figures->group].scope},
-            .conflict_share = conflict_share(e, loop, figures),
+            .conflict_share = share_of_part(e, loop, figures, figures->conflicts),
+            .sequential_share = share_of_part(e, loop, figures, figures->sequential),
             .share =
                 loop->self.memory_cycles > 0 ? figures->cycles / loop->self.memory_cycles : NAN,
         };
@@ -176,6 +180,7 @@ GETTER(group_cycles, pm_number(row->figures->cycles))
 GETTER(group_misses, LEVELS(misses))
 GETTER(group_conflicts, LEVELS(conflicts))
 GETTER(group_first_touches, LEVELS(first_touches))
+GETTER(group_sequential, LEVELS(sequential))
 GETTER(group_unused, pm_number(row->figures->unused_share))
 GETTER(group_carrier, row->carrier && !row->carrier->is_first_touch
                           ? pm_place_label_folded(&row->carrier->carrier)
@@ -207,7 +212,9 @@ static const struct pm_field group_fields[] = {
     {"misses", PM_JSON_ONLY, .get = group_misses},
     {"conflicts", PM_JSON_ONLY, .get = group_conflicts},
     {"first_touches", PM_JSON_ONLY, .get = group_first_touches},
+    {"sequential", PM_JSON_ONLY, .get = group_sequential},
     {"conflict_share", PM_NUMBER, ROW(conflict_share)},
+    {"sequential_share", PM_NUMBER, ROW(sequential_share)},
     {"unused_share", PM_NUMBER, .get = group_unused},
     {"carried_by", PM_TEXT, .get = group_carrier},
     {"across", PM_YES_NO, .get = group_across},
@@ -287,7 +294,7 @@ static void write_csv(FILE *out, const struct pm_explanation *e, const struct pm
         pm_fields_named(PM_FIELDS(group_fields),
                         "program parameters machine loop group object strides loads stores "
                         "irregular kind accesses miss_cycles share_of_miss_cycles "
-                        "conflict_share unused_share carried_by across from carried_share");
+                        "conflict_share sequential_share unused_share carried_by across from carried_share");
     for (size_t l = 0; l < e->prediction->n_levels; l++)
         *PM_PUSH(&fields, fields) =
             (struct pm_field){.name = e->prediction->level_names[l],

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/sequential.h"
 #include "fit/analysis/explain/explain.h"
 #include "fit/sets/sets.h"
 
@@ -30,7 +31,8 @@ static void list_groups(const struct pm_structure *structure, uint32_t scope, si
         *group =
             (struct pm_loop_group){.group = g, .accesses = NAN, .cycles = NAN, .unused_share = NAN};
         for (size_t l = 0; l < n_levels; l++)
-            group->misses[l] = group->conflicts[l] = group->first_touches[l] = NAN;
+            group->misses[l] = group->conflicts[l] = group->first_touches[l] =
+                group->sequential[l] = NAN;
     }
 }
 
@@ -56,6 +58,10 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
             group->misses[l] = in_sets[l][i];
             group->first_touches[l] = histogram->cold_loads + histogram->cold_stores;
             group->conflicts[l] = fmax(0, in_sets[l][i] - anywhere[l][i]);
+            if (machine->levels[l].kind == PM_LEVEL_CACHE && group->misses[l] > 0)
+                group->sequential[l] =
+                    group->misses[l] *
+                    pm_sequential_share(profile, group->group, &machine->levels[l]);
         }
     }
     pm_set_misses_free(in_sets, machine->n_levels);
