@@ -86,7 +86,7 @@ struct pm_bin_model {
     double low, high;       /* ends of the bin as shares of the mean distance: low ≤ 1 ≤ high */
     bool constant_distance; /* the distance is the same at every size, and only the count is
                                modelled */
-    double sequential; /* of the accesses, the share that go on from one block to the next */
+    double sequential;      /* of the accesses, the share that go on from one block to the next */
     bool takes_rest; /* a short bin: it takes the accesses of the group that the other bins leave
                         over */
 };
@@ -107,8 +107,8 @@ struct pm_histogram_model {
     double store_share; /* stores / accesses over all runs */
     double cold_share;  /* share of the program's first touches, in the largest run; only in sets
                            with program totals */
-    /* Of first touches the share that is sequential (core/sequential.h), at the largest size that was
-       measured so, as in the bins; only if KNOWS_SEQUENTIAL. */
+    /* Of first touches the share that is sequential (core/sequential.h), at the largest size that
+       was measured so, as in the bins; only if KNOWS_SEQUENTIAL. */
     double sequential_cold;
     bool knows_sequential;
     size_t n_bins;

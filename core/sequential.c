@@ -10,8 +10,7 @@ const struct pm_histogram *pm_sequential_among(const struct pm_profile *profile,
     if (profile->n_sequential == 0)
         return NULL;
     uint64_t block_bytes = profile->sequential[0].histogram.block_bytes;
-    *sequential =
-        pm_find_histogram(profile->sequential, profile->n_sequential, group, block_bytes);
+    *sequential = pm_find_histogram(profile->sequential, profile->n_sequential, group, block_bytes);
     return *sequential ? pm_profile_histogram(profile, group, block_bytes) : NULL;
 }
 
@@ -30,8 +29,8 @@ double pm_sequential_share(const struct pm_profile *profile, uint32_t group,
     const struct pm_histogram *sequential, *all = pm_sequential_among(profile, group, &sequential);
     if (!all)
         return NAN;
-    double blocks = pm_level_capacity_blocks(level) * (double)level->block_bytes /
-                    (double)all->block_bytes;
+    double blocks =
+        pm_level_capacity_blocks(level) * (double)level->block_bytes / (double)all->block_bytes;
     double share = share_of(sequential, all, blocks, &level->serves);
     if (isnan(share) && all->n_bins)
         share = share_of(sequential, all, all->bins[all->n_bins - 1].low, &step);

@@ -37,8 +37,8 @@ static void set_shares(struct pm_histogram_model *model, const struct pm_model_p
         struct pm_bin_model *bin = &model->bins[b];
         const double mean = pm_model_value_at(&bin->distance, point);
         const double low = floor(bin->low * mean), high = ceil(bin->high * mean);
-        bin->sequential = share(accesses_between(sequential, low, high),
-                                accesses_between(all, low, high), usual);
+        bin->sequential =
+            share(accesses_between(sequential, low, high), accesses_between(all, low, high), usual);
     }
     model->sequential_cold = share(sequential->cold_loads + sequential->cold_stores,
                                    all->cold_loads + all->cold_stores, usual);
@@ -63,8 +63,8 @@ static const struct pm_profile *largest(const struct pm_profile *const *profiles
 void pm_fit_sequential(const struct pm_profile *const *profiles, size_t n_profiles,
                        struct pm_model_set *set) {
     const struct pm_profile **kept = pm_alloc(n_profiles, sizeof *kept);
-    const struct pm_profile *profile = largest(kept, pm_fit_keep_fitted(profiles, n_profiles, set,
-                                                                        kept));
+    const struct pm_profile *profile =
+        largest(kept, pm_fit_keep_fitted(profiles, n_profiles, set, kept));
     struct pm_error ignored = {0};
     struct pm_model_point point;
     free(kept);

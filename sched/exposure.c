@@ -1,12 +1,21 @@
 /* What misses add to the time of a region, its loops' own bodies or a routine's code outside loops.
 
-       cycles = max(T_window, T_bandwidth) − schedule
+       cycles = max(T_window + T_prefetched, T_bandwidth) − schedule
 
    T_window is the time of the region's paths with loads that miss as often as their groups do, each
    by what a level's misses take more (schedule_path.c, window/): what the window hides is hidden
    there, and so many misses are under way at a time as the levels allow.  Prefetchers take their
    share off misses of streams, where a machine file says how far they follow.  A miss of an inner
    level that goes on to an outer one is paid at both, since a level's penalty is what it adds.
+
+   Where it was measured which share f of a group's misses go on from one block to the next, as
+   prefetchers follow them (core/sequential.h), only the others miss in the window, by (1 − f) of
+   the misses, and
+
+       T_prefetched = Σ over groups and caches of  f · misses · penalty · (1 − covers)
+
+   is added: what prefetchers leave of a miss was measured as time for each line of a stream, on
+   which the next line waits as well, so that no window hides it.
 
        T_bandwidth = max over levels of  misses · line / read bandwidth + write-backs · line / w
 
@@ -39,6 +48,7 @@ struct exposing {
     struct pm_load_misses *loads; /* per reference of the path at hand */
     size_t n_loads, room;
     double more_cycles;                  /* of T_window, beyond the schedule */
+    double prefetched[PM_MAX_LEVELS];    /* T_prefetched, by level */
     double weights[PM_MAX_LEVELS];       /* of the levels in these */
     double seen[PM_MAX_LEVELS];          /* misses of references that are on paths */
     double rare_together[PM_MAX_LEVELS]; /* the largest share of one path's loads in one phase */
@@ -47,13 +57,34 @@ struct exposing {
 
 /* ---- prefetching ----------------------------------------------------------------------------- */
 
-/* The share of a miss of REFERENCE that prefetchers hide by its strides, *STEP bytes. */
-static double covered_by_strides(const struct exposing *e, uint32_t reference, double *step) {
+/* What prefetchers hide of the misses of a reference. */
+struct prefetching {
+    double others; /* share of a miss that is not sequential */
+    bool is_regular;
+};
+
+static struct prefetching prefetching_of(const struct exposing *e, uint32_t reference,
+                                         const struct pm_group_misses *group) {
     double line = (double)e->machine->levels[0].block_bytes, run_bytes;
-    *step = fabs(pm_reference_way(e->request->frequencies->structure, &e->profile->strides,
-                                  reference, &run_bytes));
-    return pm_prefetched_share(e->machine, *step, line) *
-           fmax(0, 1 - pm_sched_constants.training_lines / (run_bytes / line));
+    double step = fabs(pm_reference_way(e->request->frequencies->structure, &e->profile->strides,
+                                        reference, &run_bytes));
+    double covered = pm_prefetched_share(e->machine, step, line) *
+                     fmax(0, 1 - pm_sched_constants.training_lines / (run_bytes / line));
+    return (struct prefetching){
+        .others = pm_covered_beside_sequential(e->machine, group->sequential[0], step, covered),
+        .is_regular = covered > 0 || group->sequential[0] > 0.5};
+}
+
+/* Adds the sequential misses of the region's groups. */
+static void add_prefetched(struct exposing *e) {
+    const struct pm_structure *s = e->request->frequencies->structure;
+    double shown = 1 - pm_sequential_cover(e->machine);
+    for (uint32_t g = 0; g < s->n_groups; g++)
+        for (size_t l = 0; s->groups[g].scope == e->request->region && l < e->machine->n_levels;
+             l++)
+            if (e->groups[g].sequential[l] > 0)
+                e->prefetched[l] += e->groups[g].sequential[l] * e->groups[g].misses[l] *
+                                    e->machine->levels[l].miss_penalty_cycles * shown;
 }
 
 /* ---- the loads of a path --------------------------------------------------------------------- */
@@ -79,20 +110,20 @@ static void add_load(struct exposing *e, uint32_t reference, double executions) 
     *load = (struct pm_load_misses){0};
     if (!group || group->executions <= 0)
         return;
-    double step, by_strides = covered_by_strides(e, reference, &step);
+    struct prefetching prefetching = prefetching_of(e, reference, group);
     /* Streams side by side come to new lines together; what is picked here and there does not. */
-    bool is_regular = by_strides > 0 || group->sequential[0] > 0.5;
-    load->phase = is_regular ? 0 : fmod(0.37 * (double)e->n_loads, 1);
+    load->phase = prefetching.is_regular ? 0 : fmod(0.37 * (double)e->n_loads, 1);
     for (size_t l = 0; l < e->machine->n_levels; l++) {
         const struct pm_level *level = &e->machine->levels[l];
         double share = group->misses[l] / group->executions;
         bool is_cache = level->kind == PM_LEVEL_CACHE;
-        double covered = pm_covered_share(e->machine, group->sequential[l], step, by_strides);
-        load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - covered : 1);
-        e->weights[l] += executions * share * load->cycles[l];
         e->seen[l] += executions * share;
+        if (group->sequential[l] > 0)
+            share *= 1 - group->sequential[l];
+        load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - prefetching.others : 1);
+        e->weights[l] += executions * share * load->cycles[l];
         if (share < pm_sched_constants.rare_share)
-            add_rare(e, l, share * load->cycles[l], is_regular);
+            add_rare(e, l, share * load->cycles[l], prefetching.is_regular);
         else
             load->share[l] = share;
     }
@@ -230,6 +261,7 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
     e.steps_wrong = pm_alloc(2 * n_blocks + 1, sizeof *e.steps_wrong);
     double alone = 0, weights = 0, transfer = bandwidth_cycles(&e, self);
     add_paths(&e);
+    add_prefetched(&e);
     for (size_t l = 0; l < machine->n_levels; l++) {
         alone += self->level_misses[l] * machine->levels[l].miss_penalty_cycles;
         weights += e.weights[l];
@@ -241,6 +273,7 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
         self->level_cycles[l] = others * level->miss_penalty_cycles * level->exposed;
         if (weights > 0)
             self->level_cycles[l] += more * e.weights[l] / weights;
+        self->level_cycles[l] += e.prefetched[l];
         self->memory_cycles += self->level_cycles[l];
     }
     self->causes[PM_CAUSE_BANDWIDTH] = fmax(0, transfer - schedule->cycles - self->memory_cycles);

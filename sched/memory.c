@@ -203,12 +203,14 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
                      struct pm_scope_prediction *scopes, struct pm_group_misses *groups) {
     add_misses(frequencies->structure, profile, misses, machine, scopes, groups);
     double *executions = pm_group_executions(frequencies->structure, frequencies->edges);
+    const bool follows = pm_sequential_cover(machine) > 0;
     for (uint32_t g = 0; g < frequencies->structure->n_groups; g++) {
         groups[g].executions = executions[g];
         for (size_t l = 0; l < machine->n_levels; l++)
-            groups[g].sequential[l] = groups[g].misses[l] > 0
-                                          ? pm_sequential_share(profile, g, &machine->levels[l])
-                                          : NAN;
+            groups[g].sequential[l] =
+                follows && machine->levels[l].kind == PM_LEVEL_CACHE && groups[g].misses[l] > 0
+                    ? pm_sequential_share(profile, g, &machine->levels[l])
+                    : NAN;
     }
     free(executions);
     for (size_t l = 0; l < machine->n_levels; l++)
@@ -248,13 +250,15 @@ void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_su
     add_exposed_cycles(machine, exposed, self);
 }
 
-double pm_covered_share(const struct pm_machine *machine, double sequential, double step,
-                        double covered) {
+double pm_sequential_cover(const struct pm_machine *machine) {
     double line = (double)machine->levels[0].block_bytes;
-    if (isnan(sequential))
-        return covered;
-    double others = fabs(step) > line ? covered : 0;
-    return sequential * pm_prefetched_share(machine, line, line) + (1 - sequential) * others;
+    return pm_prefetched_share(machine, line, line);
+}
+
+double pm_covered_beside_sequential(const struct pm_machine *machine, double sequential,
+                                    double step, double covered) {
+    bool is_within_line = !(fabs(step) > (double)machine->levels[0].block_bytes);
+    return isnan(sequential) || !is_within_line ? covered : 0;
 }
 
 double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,
@@ -265,9 +269,13 @@ double *pm_prefetched_misses(const struct pm_structure *structure, const struct 
         double step = pm_group_way(&structure->groups[g]);
         double covered =
             pm_prefetched_share(machine, fabs(step), (double)machine->levels[0].block_bytes);
-        for (size_t l = 0; l <= pm_last_cache(machine); l++)
-            of_scope[l] += pm_covered_share(machine, groups[g].sequential[l], step, covered) *
-                           groups[g].misses[l];
+        for (size_t l = 0; l <= pm_last_cache(machine); l++) {
+            double followed = groups[g].sequential[l] > 0 ? groups[g].sequential[l] : 0;
+            double others =
+                pm_covered_beside_sequential(machine, groups[g].sequential[l], step, covered);
+            of_scope[l] += groups[g].misses[l] *
+                           (followed * pm_sequential_cover(machine) + (1 - followed) * others);
+        }
     }
     return sums;
 }

@@ -91,7 +91,9 @@ void pm_schedule_region(const struct pm_region_request *request,
 struct pm_group_misses {
     double executions; /* of its references; one across two lines touches both of them */
     double misses[PM_MAX_LEVELS];
-    double sequential[PM_MAX_LEVELS]; /* share of these (core/sequential.h); NAN: not measured */
+    /* Share of these that is sequential (core/sequential.h); NAN: not measured, or prefetchers do
+       not follow it, as those of TLBs. */
+    double sequential[PM_MAX_LEVELS];
     bool stores;
 };
 
@@ -104,11 +106,14 @@ void pm_count_misses(const struct pm_frequencies *frequencies, const struct pm_p
    level, its bandwidth, lower and upper cycles. */
 void pm_simple_memory_cycles(const struct pm_machine *machine, struct pm_cost_sum *self);
 
-/* The share of GROUP's misses in a level, of which the share SEQUENTIAL was measured to go on from
-   one block to the next, that prefetchers hide.  STEP: what the code's strides say of how far the
-   references go, bytes; COVERED: the share that they say. */
-double pm_covered_share(const struct pm_machine *machine, double sequential, double step,
-                        double covered);
+/* The share of a miss that prefetchers hide of what goes on from line to line; 0: they follow no
+   such streams. */
+double pm_sequential_cover(const struct pm_machine *machine);
+/* The share that they hide of a group's other misses, where SEQUENTIAL is the share of those (NAN:
+   not measured).  STEP: how far strides say that its references go, bytes; COVERED: what they say
+   that is hidden. */
+double pm_covered_beside_sequential(const struct pm_machine *machine, double sequential,
+                                    double step, double covered);
 
 /* Misses of each scope that prefetchers hide, PM_MAX_LEVELS values each; the caller frees. */
 double *pm_prefetched_misses(const struct pm_structure *structure, const struct pm_machine *machine,

@@ -111,8 +111,8 @@ static void find_carrier(const struct pm_explanation *e, struct pm_explained_gro
         row->carrier_share = most / all;
 }
 
-/* The share of PART, of some levels, in their misses of the group, each level's by what a miss of it
-   costs the loop. */
+/* The share of PART, of some levels, in their misses of the group, each level's by what a miss of
+   it costs the loop. */
 static double share_of_part(const struct pm_explanation *e, const struct pm_row *loop,
                             const struct pm_loop_group *group, const double *part) {
     double all = 0, sum = 0;
@@ -290,11 +290,11 @@ static void write_json(FILE *out, const struct pm_explanation *e, const struct p
 
 static void write_csv(FILE *out, const struct pm_explanation *e, const struct pm_row *row) {
     struct pm_explained_groups groups = pm_explained_groups_make(e, row);
-    struct pm_fields fields =
-        pm_fields_named(PM_FIELDS(group_fields),
-                        "program parameters machine loop group object strides loads stores "
-                        "irregular kind accesses miss_cycles share_of_miss_cycles "
-                        "conflict_share sequential_share unused_share carried_by across from carried_share");
+    struct pm_fields fields = pm_fields_named(
+        PM_FIELDS(group_fields),
+        "program parameters machine loop group object strides loads stores "
+        "irregular kind accesses miss_cycles share_of_miss_cycles "
+        "conflict_share sequential_share unused_share carried_by across from carried_share");
     for (size_t l = 0; l < e->prediction->n_levels; l++)
         *PM_PUSH(&fields, fields) =
             (struct pm_field){.name = e->prediction->level_names[l],

@@ -103,7 +103,7 @@ struct pm_reuse {
     bool near_is_one_bin;       /* distances below PM_STACK_TOP are not told apart (larger.h) */
     struct pm_far_touches *far; /* for larger blocks (larger_size.h); NULL: there are none */
     struct pm_sequential *sequential; /* owned; NULL: nobody asked */
-    struct pm_piece *piece;     /* where cold means open (pieces.h); NULL: nowhere */
+    struct pm_piece *piece;           /* where cold means open (pieces.h); NULL: nowhere */
 
     struct pm_touch_histogram *histograms; /* [n_groups] */
     uint32_t n_groups;

@@ -24,8 +24,8 @@ static bool is_young(const struct pm_stamps *stamps, uint32_t stamp, uint32_t mo
         bits = stamps->bits[++word];
     }
     word = stamp >> 6;
-    uint32_t rank =
-        pm_rank_of_word(stamps, word) + pm_count_bits(stamps->bits[word] & ~(~0ull << (stamp & 63)));
+    uint32_t rank = pm_rank_of_word(stamps, word) +
+                    pm_count_bits(stamps->bits[word] & ~(~0ull << (stamp & 63)));
     return stamps->n_in_use - rank - 1 < most;
 }
 

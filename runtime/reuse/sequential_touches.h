@@ -34,8 +34,8 @@ enum { PM_NEAR_BEFORE = 64 }; /* blocks */
 bool pm_reuse_count_sequential(struct pm_reuse *reuse);
 bool pm_reuse_counts_sequential(const struct pm_reuse *reuse);
 
-/* Those of GROUP, all zero of one that was not met; an access that loads and stores is a load.  Bins,
-   ascending, into BINS with room for pm_reuse_most_bins. */
+/* Those of GROUP, all zero of one that was not met; an access that loads and stores is a load.
+   Bins, ascending, into BINS with room for pm_reuse_most_bins. */
 void pm_reuse_sequential(const struct pm_reuse *reuse, uint32_t group,
                          struct pm_reuse_result *result, struct pm_raw_bin *bins);
 

@@ -41,7 +41,7 @@ enum {
 struct touch {
     uint32_t group;
     uint16_t kind; /* enum pm_access */
-    uint8_t part; /* of the watched blocks, for the standard error */
+    uint8_t part;  /* of the watched blocks, for the standard error */
     bool sequential;
     uint64_t distance;
 };

@@ -1,7 +1,7 @@
 /* Sequential touches (runtime/reuse/sequential_touches.h) access by access: for random and
    structured traces those of a stack that is searched from its top, for every vector variant that
-   this CPU has; and shares that are known of streams side by side, up and down, of rows in order and
-   shuffled, of every second block, and of chance. */
+   this CPU has; and shares that are known of streams side by side, up and down, of rows in order
+   and shuffled, of every second block, and of chance. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -59,9 +59,8 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
             group->first_touches[l] = histogram->cold_loads + histogram->cold_stores;
             group->conflicts[l] = fmax(0, in_sets[l][i] - anywhere[l][i]);
             if (machine->levels[l].kind == PM_LEVEL_CACHE && group->misses[l] > 0)
-                group->sequential[l] =
-                    group->misses[l] *
-                    pm_sequential_share(profile, group->group, &machine->levels[l]);
+                group->sequential[l] = group->misses[l] * pm_sequential_share(profile, group->group,
+                                                                              &machine->levels[l]);
         }
     }
     pm_set_misses_free(in_sets, machine->n_levels);

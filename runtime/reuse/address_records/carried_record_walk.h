@@ -156,7 +156,7 @@ static inline void count_together(struct pm_carried *carried,
 static inline void touch_carried_far(struct pm_carried *carried,
                                      const struct pm_touch_sequence *sequence,
                                      struct first_touches *touches, const uint64_t *blocks,
-                                      const uint8_t *evicted) {
+                                     const uint8_t *evicted) {
     struct pm_reuse *reuse = carried->reuse;
     for (uint32_t far = touches->far_ones; far; far &= far - 1, evicted++) {
         unsigned m = (unsigned)__builtin_ctz(far);

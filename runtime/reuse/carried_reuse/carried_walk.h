@@ -32,7 +32,8 @@ void PM_CARRIED_WALK(struct pm_carried *carried, const uint32_t *group_scopes,
                     carried->failed = true;
                     break;
                 }
-                distance = pm_reuse_touch(reuse, &stack_top, block, (struct pm_toucher){group, kind});
+                distance =
+                    pm_reuse_touch(reuse, &stack_top, block, (struct pm_toucher){group, kind});
             }
             if (PM_UNLIKELY(distance == PM_COLD))
                 reuse->histograms[group].cold[kind == BOTH ? LOAD : kind]++;
