@@ -107,8 +107,8 @@ struct pm_histogram_model {
     double store_share; /* stores / accesses over all runs */
     double cold_share;  /* share of the program's first touches, in the largest run; only in sets
                            with program totals */
-    /* Of first touches the share that is sequential (core/sequential.h), at the largest size that
-       was measured so, as in the bins; only if KNOWS_SEQUENTIAL. */
+    /* Of first touches the share that is sequential (core/behaviour/behaviour.h), at the largest
+       size that was measured so, as in the bins; only if KNOWS_SEQUENTIAL. */
     double sequential_cold;
     bool knows_sequential;
     size_t n_bins;

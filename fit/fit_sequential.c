@@ -1,4 +1,4 @@
-/* Shares of sequential touches (core/sequential.h) in models of histograms.
+/* Shares of sequential touches (core/behaviour/behaviour.h) in models of histograms.
 
    A bin of a model is a range of distances that was followed through all sizes, whose accesses are
    of one kind: a sweep over an array, a column, a row that is near.  The share of them that go on
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/sequential.h"
+#include "core/behaviour/behaviour.h"
 #include "fit/fit.h"
 #include "fit/private.h"
 

@@ -9,8 +9,8 @@
    level that goes on to an outer one is paid at both, since a level's penalty is what it adds.
 
    Where it was measured which share f of a group's misses go on from one block to the next, as
-   prefetchers follow them (core/sequential.h), only the others miss in the window, by (1 − f) of
-   the misses, and
+   prefetchers follow them (core/behaviour/behaviour.h), only the others miss in the window, by (1 −
+   f) of the misses, and
 
        T_prefetched = Σ over groups and caches of  f · misses · penalty · (1 − covers)
 
@@ -75,18 +75,6 @@ static struct prefetching prefetching_of(const struct exposing *e, uint32_t refe
         .is_regular = covered > 0 || group->sequential[0] > 0.5};
 }
 
-/* Adds the sequential misses of the region's groups. */
-static void add_prefetched(struct exposing *e) {
-    const struct pm_structure *s = e->request->frequencies->structure;
-    double shown = 1 - pm_sequential_cover(e->machine);
-    for (uint32_t g = 0; g < s->n_groups; g++)
-        for (size_t l = 0; s->groups[g].scope == e->request->region && l < e->machine->n_levels;
-             l++)
-            if (e->groups[g].sequential[l] > 0)
-                e->prefetched[l] += e->groups[g].sequential[l] * e->groups[g].misses[l] *
-                                    e->machine->levels[l].miss_penalty_cycles * shown;
-}
-
 /* ---- the loads of a path --------------------------------------------------------------------- */
 
 static const struct pm_group_misses *misses_of(const struct exposing *e, uint32_t reference) {
@@ -118,8 +106,11 @@ static void add_load(struct exposing *e, uint32_t reference, double executions) 
         double share = group->misses[l] / group->executions;
         bool is_cache = level->kind == PM_LEVEL_CACHE;
         e->seen[l] += executions * share;
-        if (group->sequential[l] > 0)
+        if (group->sequential[l] > 0) {
+            e->prefetched[l] += executions * share * group->sequential[l] *
+                                level->miss_penalty_cycles * (1 - pm_sequential_cover(e->machine));
             share *= 1 - group->sequential[l];
+        }
         load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - prefetching.others : 1);
         e->weights[l] += executions * share * load->cycles[l];
         if (share < pm_sched_constants.rare_share)
@@ -261,7 +252,6 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
     e.steps_wrong = pm_alloc(2 * n_blocks + 1, sizeof *e.steps_wrong);
     double alone = 0, weights = 0, transfer = bandwidth_cycles(&e, self);
     add_paths(&e);
-    add_prefetched(&e);
     for (size_t l = 0; l < machine->n_levels; l++) {
         alone += self->level_misses[l] * machine->levels[l].miss_penalty_cycles;
         weights += e.weights[l];

@@ -20,7 +20,7 @@
        MLP           = misses / operations · window, within 1 … misses in flight
 
    p is the share of the misses that prefetchers hide.  Where it was measured which share f of a
-   group's misses go on from one block to the next (core/sequential.h),
+   group's misses go on from one block to the next (core/behaviour/behaviour.h),
 
        p = f · covers(a line) + (1 − f) · covers(stride)
 
@@ -36,7 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sequential.h"
+#include "core/behaviour/behaviour.h"
 #include "core/shares/shares.h"
 #include "core/write_backs/write_backs.h"
 

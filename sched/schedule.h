@@ -91,8 +91,8 @@ void pm_schedule_region(const struct pm_region_request *request,
 struct pm_group_misses {
     double executions; /* of its references; one across two lines touches both of them */
     double misses[PM_MAX_LEVELS];
-    /* Share of these that is sequential (core/sequential.h); NAN: not measured, or prefetchers do
-       not follow it, as those of TLBs. */
+    /* Share of these that is sequential (core/behaviour/behaviour.h); NAN: not measured, or
+       prefetchers do not follow it, as those of TLBs. */
     double sequential[PM_MAX_LEVELS];
     bool stores;
 };

@@ -186,6 +186,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         ok = add_histograms(sums, raw, places, path, err) &&
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
              pm_ingest_parts(sums->result->profile, raw, places, path, err) &&
+             pm_ingest_branches(&sums->result->profile->behaviour, raw, places, path, err) &&
              pm_ingest_block_profile(&sums->blocks, raw, places, path, err) &&
              pm_ingest_communication(sums->communication, raw, places, sums->result->n_processes,
                                      path, err) &&
@@ -300,6 +301,7 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     make_threads(sums);
     pm_sort_histograms(profile->dirty, &profile->n_dirty);
     pm_sort_histograms(profile->sequential, &profile->n_sequential);
+    pm_behaviour_sort(&profile->behaviour);
     pm_run_strides_sort(&sums->strides);
     profile->strides = sums->strides;
     sums->strides = (struct pm_run_strides){0};

@@ -1,5 +1,5 @@
 /* Of one process: stores by dirty distance (core/write_backs/write_backs.h) and sequential touches
-   (core/sequential.h), of all its threads. */
+   (core/behaviour/behaviour.h), of all its threads. */
 #include "core/write_backs/write_backs.h"
 #include "measure/ingest/private.h"
 

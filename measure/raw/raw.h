@@ -76,6 +76,11 @@ struct pm_raw_masked { /* references of one module in one thread */
     PM_ARRAY(struct pm_raw_lanes, lanes); /* ascending by reference; owned */
 };
 
+struct pm_raw_thread_branches { /* of one module in one thread */
+    uint32_t module;
+    PM_ARRAY(struct pm_raw_branch, branches); /* ascending by block; owned */
+};
+
 struct pm_raw_rank { /* of a process of an MPI program */
     uint64_t rank, size;
     uint64_t library; /* enum pm_raw_library */
@@ -157,7 +162,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_module, modules);
     PM_ARRAY(struct pm_raw_counters, counters);
     PM_ARRAY(struct pm_raw_histogram, histograms);
-    PM_ARRAY(struct pm_raw_histogram, dirty); /* stores by dirty distance: no loads */
+    PM_ARRAY(struct pm_raw_histogram, dirty);      /* stores by dirty distance: no loads */
     PM_ARRAY(struct pm_raw_histogram, sequential); /* what goes on from block to block */
     PM_ARRAY(struct pm_raw_carried, carried);
     struct pm_raw_recorded recorded; /* likewise */
@@ -182,6 +187,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_strides, strides);
     PM_ARRAY(struct pm_raw_profile, profiles);
     PM_ARRAY(struct pm_raw_masked, masked);
+    PM_ARRAY(struct pm_raw_thread_branches, branches);
     PM_ARRAY(char *, notes); /* sentences for the user */
 };
 

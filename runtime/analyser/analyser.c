@@ -16,7 +16,6 @@
 #include "runtime/reuse/larger/larger.h"
 #include "runtime/reuse/reuse.h"
 #include "runtime/reuse/dirty_distances/dirty_distances.h"
-#include "runtime/reuse/sequential_touches.h"
 #include "runtime/analyser/run_strides.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -31,7 +30,7 @@ static struct pm_reuse_options options;
 bool pm_analyser_carries;
 static bool counts_bytes;          /* PM_ENV_BYTES */
 static bool counts_write_backs;    /* PM_ENV_WRITE_BACKS */
-static bool counts_sequential;     /* PM_ENV_SEQUENTIAL: for the smallest size */
+static bool counts_sequential;     /* PM_ENV_BEHAVIOUR: for the smallest size */
 static bool takes_address_records; /* not with that, nor with PM_ENV_ACCESSES */
 
 /* Of one stream of accesses for one block size.  Without memory all is NULL. */
@@ -141,11 +140,7 @@ static int begin(const struct pmodel_program *program) {
         pm_note_add(PM_NOTE_BAD_SETTING, 1); /* they need every distance of every block */
         counts_write_backs = false;
     }
-    counts_sequential = getenv(PM_ENV_SEQUENTIAL) != NULL;
-    if (counts_sequential && options.sample > 1) {
-        pm_note_add(PM_NOTE_BAD_SETTING, 1); /* whether neighbours of sampled blocks are touched */
-        counts_sequential = false;
-    }
+    counts_sequential = getenv(PM_ENV_BEHAVIOUR) != NULL && options.sample <= 1;
     choose_block_sizes();
     pm_analyser_carries &= pm_n_block_sizes > 0;
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;

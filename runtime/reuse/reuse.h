@@ -133,6 +133,19 @@ void pm_reuse_part_end(const struct pm_reuse *reuse, const struct pm_reuse_resul
 uint64_t pm_reuse_block_bytes(const struct pm_reuse *reuse);
 uint64_t pm_reuse_sample(const struct pm_reuse *reuse);
 
+/* ---- touches that go on from one block to the next (sequential_touches.h) -------------------- */
+
+/* REUSE, which was not given an access yet, counts them.  False: no memory. */
+bool pm_reuse_count_sequential(struct pm_reuse *reuse);
+bool pm_reuse_counts_sequential(const struct pm_reuse *reuse);
+
+/* Those of GROUP, all zero of one that was not met; an access that loads and stores is a load.
+   Bins, ascending, into BINS with room for pm_reuse_most_bins. */
+void pm_reuse_sequential(const struct pm_reuse *reuse, uint32_t group,
+                         struct pm_reuse_result *result, struct pm_raw_bin *bins);
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
 /* Under sampling: touches of sampled blocks that miss in a cache of 2^LOG2_SIZE blocks, by the
    blocks of SUBSAMPLE, of PM_RAW_SUBSAMPLES. */
 uint64_t pm_reuse_subsample_misses(const struct pm_reuse *reuse, unsigned subsample,

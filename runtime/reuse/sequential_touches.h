@@ -22,21 +22,8 @@
 #ifndef PM_RUNTIME_REUSE_SEQUENTIAL_TOUCHES_H
 #define PM_RUNTIME_REUSE_SEQUENTIAL_TOUCHES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "core/raw_file.h"
-#include "runtime/reuse/reuse.h"
+#include "runtime/reuse/reuse_state.h"
 
 enum { PM_NEAR_BEFORE = 64 }; /* blocks */
-
-/* REUSE, which was not given an access yet, counts them.  False: no memory. */
-bool pm_reuse_count_sequential(struct pm_reuse *reuse);
-bool pm_reuse_counts_sequential(const struct pm_reuse *reuse);
-
-/* Those of GROUP, all zero of one that was not met; an access that loads and stores is a load.
-   Bins, ascending, into BINS with room for pm_reuse_most_bins. */
-void pm_reuse_sequential(const struct pm_reuse *reuse, uint32_t group,
-                         struct pm_reuse_result *result, struct pm_raw_bin *bins);
 
 #endif

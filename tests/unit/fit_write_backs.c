@@ -1,10 +1,12 @@
-/* Stores by dirty distance become models of the size, which the store keeps, and from which
-   write-backs at a size that was never run follow. */
+/* Stores by dirty distance, and shares of sequential touches, become models of the size, which the
+   store keeps, and from which write-backs, and what of misses is sequential, follow at a size that
+   was never run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "core/behaviour/behaviour.h"
 #include "fit/fit.h"
 #include "tests/unit/store_example.h"
 
@@ -35,6 +37,7 @@ static void fit(const struct pm_structure *structure) {
     struct pm_model_set *models = pm_fit(structure, all, N_SIZES, NULL, NULL, &err);
     assert_non_null(models);
     pm_fit_write_backs(structure, all, N_SIZES, NULL, models);
+    pm_fit_sequential(all, N_SIZES, models);
     assert_true(pm_store_put_models(store, models, &err));
     pm_model_set_free(models);
     for (int i = 0; i < N_SIZES; i++)
@@ -81,9 +84,76 @@ static void a_run_without_leaves_them_unknown(void **state) {
     pm_structure_free(structure);
 }
 
+static const struct pm_level cache = {
+    .kind = PM_LEVEL_CACHE, .size_bytes = 4096, .block_bytes = 64};
+
+static void sequential_misses_are_predicted(void **state) {
+    (void)state;
+    struct pm_structure *structure = small_structure(1);
+    put_runs();
+    fit(structure);
+    struct pm_profile *profile = predict(structure);
+    assert_true(fabs(pm_sequential_share(profile, 0, &cache) - 0.5) < 1e-9);
+    pm_profile_free(profile);
+    pm_structure_free(structure);
+}
+
+/* The largest run that has them says what they are. */
+static void runs_without_sequential_touches_leave_them_to_others(void **state) {
+    (void)state;
+    struct pm_structure *structure = small_structure(1);
+    put_runs();
+    run_sql("DELETE FROM sequential WHERE run <> 2");
+    fit(structure);
+    struct pm_profile *profile = predict(structure);
+    assert_true(fabs(pm_sequential_share(profile, 0, &cache) - 0.5) < 1e-9);
+    pm_profile_free(profile);
+    pm_structure_free(structure);
+}
+
+static void without_any_run_they_are_unknown(void **state) {
+    (void)state;
+    struct pm_structure *structure = small_structure(1);
+    put_runs();
+    run_sql("DELETE FROM sequential");
+    fit(structure);
+    struct pm_profile *profile = predict(structure);
+    assert_true(isnan(pm_sequential_share(profile, 0, &cache)));
+    pm_profile_free(profile);
+    pm_structure_free(structure);
+}
+
+/* Larger blocks, and a level that serves by distance: the share of as many bytes. */
+static void levels_of_larger_blocks_have_the_share_of_as_many_bytes(void **state) {
+    (void)state;
+    struct pm_bin all[2] = {{.low = 20, .high = 20, .mean = 20, .loads = 8},
+                            {.low = 100, .high = 100, .mean = 100, .loads = 4}};
+    struct pm_bin some[2] = {{.low = 20, .high = 20, .mean = 20, .loads = 2},
+                             {.low = 100, .high = 100, .mean = 100, .loads = 4}};
+    struct pm_group_histogram histogram = {0, {.block_bytes = 64, .n_bins = 2, .bins = all}};
+    struct pm_group_histogram sequential = {0, {.block_bytes = 64, .n_bins = 2, .bins = some}};
+    struct pm_profile profile = {
+        .histograms = &histogram, .n_histograms = 1, .sequential = &sequential, .n_sequential = 1};
+    struct pm_level level = cache;
+    level.size_bytes = 1024;
+    assert_true(fabs(pm_sequential_share(&profile, 0, &level) - 0.5) < 1e-9);
+    level.block_bytes = 128;
+    assert_true(fabs(pm_sequential_share(&profile, 0, &level) - 0.5) < 1e-9);
+    level.size_bytes = 4096;
+    assert_true(fabs(pm_sequential_share(&profile, 0, &level) - 1) < 1e-9);
+    level.size_bytes = 1 << 20; /* nothing misses: the farthest touches say it */
+    assert_true(fabs(pm_sequential_share(&profile, 0, &level) - 1) < 1e-9);
+    assert_true(isnan(pm_sequential_share(&profile, 1, &level)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(write_backs_are_predicted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sequential_misses_are_predicted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(runs_without_sequential_touches_leave_them_to_others,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_any_run_they_are_unknown, set_up, tear_down),
+        cmocka_unit_test(levels_of_larger_blocks_have_the_share_of_as_many_bytes),
         cmocka_unit_test_setup_teardown(a_run_without_leaves_them_unknown, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,16 @@ static void add_dirty(struct pm_raw_builder *builder, const struct pm_raw_histog
     pm_raw_section_end(builder);
 }
 
+/* What goes on from block to block. */
+static void add_sequential(struct pm_raw_builder *builder,
+                           const struct pm_raw_histogram_head *head) {
+    const struct pm_raw_bin bin = {40, 40, 3, 2, 200};
+    pm_raw_section_begin(builder, PM_RAW_SEQUENTIAL);
+    pm_raw_add(builder, head, sizeof *head);
+    pm_raw_add(builder, &bin, sizeof bin);
+    pm_raw_section_end(builder);
+}
+
 static const struct pm_raw_histogram_head usual_head = {0, 1, 64, 4, 2, 6, 7, 13, 99, 300, 8, 9, 2};
 static const struct pm_raw_bin usual_bins[2] = {{0, 0, 50, 60, 0}, {256, 257, 3, 1, 1026}};
 
@@ -266,6 +276,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_counters(builder, 0, usual_counts, sizeof usual_counts);
     add_histogram(builder, &usual_head, usual_bins, 2);
     add_dirty(builder, &usual_stores, 0);
+    add_sequential(builder, &usual_stores);
     add_carried(builder, &usual_by, &usual_reuses, 2);
     add_times(builder, PM_RAW_CLOCK_TSC, usual_times, sizeof usual_times);
     add_skipped(builder, usual_skipped, 4);
@@ -358,6 +369,10 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(histogram->histogram.sample, 2);
     assert_true(histogram->histogram.bins[1].mean == 256.5);
     assert_true(histogram->histogram.bins[1].loads == 3);
+    assert_int_equal(raw->n_sequential, 1);
+    assert_int_equal(raw->sequential[0].group, 4);
+    assert_true(raw->sequential[0].histogram.bins[0].loads == 3);
+    assert_true(raw->sequential[0].histogram.bins[0].stores == 2);
     assert_int_equal(raw->n_dirty, 1);
     assert_int_equal(raw->dirty[0].group, 4);
     assert_true(raw->dirty[0].histogram.cold_stores == 7);
@@ -519,7 +534,7 @@ static void another_version_is_named(void **state) {
     char *bytes = usual_bytes(&n_bytes);
     uint32_t version = PM_RAW_VERSION + 1;
     memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
-    assert_refused(bytes, n_bytes, "version 8");
+    assert_refused(bytes, n_bytes, "version 9");
     assert_refused("GIF89a..........................", 32, "not a raw file");
     free(bytes);
 }

@@ -24,7 +24,6 @@
 #include "runtime/reuse/address_records/record_state.h"
 #include "runtime/reuse/far_touches.h"
 #include "runtime/reuse/pieces.h"
-#include "runtime/reuse/sequential_touches.h"
 #include "tests/unit/address_record_traces.h"
 #include "tests/unit/rounds.h"
 

@@ -13,7 +13,6 @@
 #include "core/access.h"
 #include "runtime/modules.h"
 #include "runtime/reuse/reuse_state.h"
-#include "runtime/reuse/sequential_touches.h"
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/rounds.h"
 

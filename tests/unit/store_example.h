@@ -95,6 +95,9 @@ static struct pm_profile *small_profile(double n) {
                                  .bins = pm_alloc(1, sizeof *dirty.bins)};
     dirty.bins[0] = (struct pm_bin){.low = 16, .high = 16, .mean = 16, .stores = 5};
     pm_profile_add_dirty(p, 0, &dirty);
+    /* Half of the first touches, below, are sequential. */
+    *PM_PUSH(p, sequential) = (struct pm_group_histogram){
+        0, {.block_bytes = 64, .cold_loads = n / 16, .bytes_touched = NAN, .sample = 1}};
     p->n_edges = 3;
     p->edge_counts = pm_alloc(3, sizeof *p->edge_counts);
     p->edge_counts[0] = 1;

@@ -56,7 +56,8 @@ struct pm_loop_group {
     double conflicts[PM_MAX_LEVELS];     /* of the misses: those that a fully associative level of
                                             the same size would not have */
     double sequential[PM_MAX_LEVELS]; /* of the misses of caches: those that go on from one block to
-                                         the next (core/sequential.h); NAN: not measured, a TLB */
+                                         the next (core/behaviour/behaviour.h); NAN: not measured, a
+                                         TLB */
     double cycles;                    /* of the loop's memory cycles, by its share of the misses */
     double unused_share;              /* of the blocks of its data, whoever touched them first */
 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/sequential.h"
+#include "core/behaviour/behaviour.h"
 #include "fit/analysis/explain/explain.h"
 #include "fit/sets/sets.h"
 

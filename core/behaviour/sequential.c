@@ -1,8 +1,9 @@
-/* Shares of sequential touches; see sequential.h. */
-#include "core/sequential.h"
-
+/* Shares of sequential touches; see behaviour.h. */
 #include <math.h>
 
+#include "core/behaviour/behaviour.h"
+#include "core/machine/machine.h"
+#include "core/profile.h"
 #include "core/shared_level/shared_level.h"
 
 const struct pm_histogram *pm_sequential_among(const struct pm_profile *profile, uint32_t group,
