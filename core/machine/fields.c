@@ -55,6 +55,7 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, issue_width, "issue_width", REAL, "operations/cycle", 0.1, 64, NEEDED),
     FIGURE(pm_machine, fetch_width, "fetch_width", REAL, "operations/cycle", 0.1, 64),
     FIGURE(pm_machine, fetch_bytes, "fetch_line", BYTES, "bytes", 1, 4096, POWER_OF_TWO),
+    FIGURE(pm_machine, next_line_cycles, "next_line", REAL, "cycles", 0.01, 100),
     FIGURE(pm_machine, store_line_cycles, "store_line", REAL, "cycles", 0.01, 100),
     FIGURE(pm_machine, store_line_bytes, "store_line_bytes", BYTES, "bytes", 1, 4096, POWER_OF_TWO),
     FIGURE(pm_machine, taken_jumps, "taken_jumps", REAL, "jumps/cycle", 0.1, 16),

@@ -254,6 +254,7 @@ struct pm_machine {
                                    unknown */
     double taken_jumps;         /* of a loop of one line, that are fetched in a cycle; 0: one */
     uint64_t fetch_bytes;       /* of an aligned line of code that is fetched at once; 0 unknown */
+    double next_line_cycles;    /* that such a line takes which follows another; 0: one */
     double store_line_cycles;   /* in which a store enters the first cache, if it is not to the line
                                    of the one before; 0 unknown */
     uint64_t store_line_bytes;  /* … and how long such a line is; 0: of the first cache, 64 */
