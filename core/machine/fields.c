@@ -85,7 +85,8 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, memory_bandwidth_gbs, "memory_bandwidth_gbs", REAL, "GB/s", 1e-3, 1e5),
 };
 
-static const struct pm_machine_field unit[] = {TEXT(pm_unit, does, "does")};
+static const struct pm_machine_field unit[] = {TEXT(pm_unit, does, "does"),
+                                               TEXT(pm_unit, scheduler, "scheduler")};
 
 static const struct pm_machine_field cost[] = {
     FIGURE(pm_cost, width_bits, "width", WHOLE, "bits", 1, 65536),

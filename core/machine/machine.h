@@ -131,6 +131,7 @@ struct pm_prefetcher {
 /* An execution unit. */
 struct pm_unit {
     char *name, *does; /* DOES may be NULL */
+    char *scheduler;   /* that operations are bound to at allocation; NULL: to none */
     struct pm_trust trust;
 };
 

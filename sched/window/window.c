@@ -91,6 +91,35 @@ static void take(struct pm_window_core *core, unsigned unit, int64_t cycle, int6
         word_of(core, c)[unit] |= UINT64_C(1) << (c & 63);
 }
 
+/* What has begun before PRESENT waits no more. */
+static void leave_schedulers(struct pm_window_core *core, int64_t present) {
+    const unsigned n = core->n_schedulers;
+    for (int64_t end = core->present + HORIZON; core->present < present && core->present < end;
+         core->present++)
+        for (unsigned s = 0; s < n; s++) {
+            uint16_t *begin = &core->begin_in[(core->present & (HORIZON - 1)) * n + s];
+            core->waiting_in[s] -= *begin;
+            *begin = 0;
+        }
+    core->present = present;
+}
+
+/* DEMAND in the scheduler in which the fewest wait. */
+static const struct demand *bind(const struct pm_window_core *core, const struct demand *demand) {
+    const struct demand *first = &core->demands[demand->first_bound], *best = first;
+    for (const struct demand *bound = first + 1; bound < first + demand->n_bound; bound++)
+        if (core->waiting_in[bound->scheduler] < core->waiting_in[best->scheduler])
+            best = bound;
+    return best;
+}
+
+static void wait_in_scheduler(struct pm_window_core *core, unsigned scheduler, int64_t cycle) {
+    if (cycle < core->present || cycle >= core->present + HORIZON)
+        return;
+    core->begin_in[(cycle & (HORIZON - 1)) * core->n_schedulers + scheduler]++;
+    core->waiting_in[scheduler]++;
+}
+
 /* The cycles before the present allocation come round again as free ones. */
 static void move_horizon(struct pm_window_core *core, int64_t present) {
     if (present - core->cleared >= HORIZON) {
@@ -100,6 +129,8 @@ static void move_horizon(struct pm_window_core *core, int64_t present) {
     for (; core->cleared + 64 <= present; core->cleared += 64)
         for (unsigned u = 0; u < core->n_units; u++)
             word_of(core, core->cleared)[u] = 0;
+    if (core->n_schedulers)
+        leave_schedulers(core, present);
 }
 
 static inline void add_load(struct pm_window_core *core, unsigned unit, double busy_cycles) {
@@ -172,9 +203,13 @@ static inline double execute_demand(struct pm_window_core *core, const struct de
     int64_t from = next_cycle(ready + demand->start_cycle - 1e-6);
     if (from >= end || demand->n_units == 0)
         return ready;
+    if (demand->n_bound)
+        demand = bind(core, demand);
     int64_t cycle = demand->is_one_cycle && !(demand->set & core->uneven)
                         ? place_one_cycle(core, demand, from, end)
                         : place(core, demand, from, end);
+    if (demand->scheduler != NO_SCHEDULER)
+        wait_in_scheduler(core, demand->scheduler, cycle);
     return later(ready, (double)cycle - demand->start_cycle);
 }
 
