@@ -74,6 +74,7 @@ static const struct pm_machine_field root[] = {
     LIST("fuses_branch"),
     LIST("eliminates"),
     FIGURE(pm_machine, mispredict_cycles, "mispredict_penalty", REAL, "cycles", 0, 1000),
+    FIGURE(pm_machine, complex_address_cycles, "complex_address", REAL, "cycles", 0, 100),
     FIGURE(pm_machine, store_forward_cycles, "store_forward_latency", REAL, "cycles", 0, 1000),
     FIGURE(pm_machine, store_forward_general_cycles, "store_forward_general_latency", REAL,
            "cycles", 0, 1000),

@@ -79,6 +79,17 @@ static struct pm_node *add_node(struct pm_builder *builder, uint32_t op, uint32_
     return node;
 }
 
+/* What the address of LOAD adds to its latency. */
+static float address_cycles(const struct pm_builder *builder, const struct pm_op *load) {
+    if (load->reference == PM_NONE)
+        return 0;
+    const struct pm_reference *at = &builder->target->structure->references[load->reference];
+    bool has_index = at->has_address && at->index != PM_REGISTER_NONE;
+    bool is_complex =
+        has_index && (at->scale > 1 || (at->base != PM_REGISTER_NONE && at->displacement != 0));
+    return is_complex ? (float)builder->target->machine->complex_address_cycles : 0;
+}
+
 static double latency_of_load(const struct pm_builder *builder, uint32_t reference,
                               double latency_cycles) {
     const double *given = builder->options->load_latency_cycles;
@@ -173,8 +184,9 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
     add_rows(builder, op, step, &need, nodes);
     node = &graph->nodes[nodes->first];
     if (node->is_load) {
-        float hit = node->latency_cycles;
-        node->latency_cycles = (float)latency_of_load(builder, node->reference, hit);
+        float hit = node->latency_cycles, more = address_cycles(builder, self);
+        node->latency_cycles = (float)latency_of_load(builder, node->reference, hit) + more;
+        hit += more;
         node->miss_cycles = fmaxf(0, node->latency_cycles - hit);
     }
 }
