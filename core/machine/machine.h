@@ -276,7 +276,7 @@ struct pm_machine {
     uint32_t scheduler;    /* of these, so many that wait for operands, loads apart; 0 unknown */
     double complex_address_cycles; /* more of a load whose address is scaled, or of base, index and
                                       displacement */
-    double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
+    double store_forward_cycles;   /* from a store's data to a load of the same place; 0 unknown */
     double store_forward_general_cycles; /* … of a general register; 0: as of any */
     bool renames_memory; /* a load into a general register of what a store has whole waits for the
                             store's data alone, and takes no time then */

@@ -61,9 +61,9 @@ struct pm_window_core {
     unsigned n_schedulers;
     uint32_t waiting_in[PM_MACHINE_MAX_UNITS]; /* of each scheduler: what is bound to it and begins
                                                   in the present cycle or later */
-    uint16_t *begin_in;                        /* n_schedulers · HORIZON: … of these, in a cycle */
-    int64_t present;                           /* cycle */
-    uint64_t *taken; /* N_WORDS · n_units: all units of the same cycles are side by side */
+    uint16_t *begin_in; /* n_schedulers · HORIZON: … of these, in a cycle */
+    int64_t present;    /* cycle */
+    uint64_t *taken;    /* N_WORDS · n_units: all units of the same cycles are side by side */
     double fraction[PM_MACHINE_MAX_UNITS]; /* of a cycle that a unit is owed */
     double load[PM_MACHINE_MAX_UNITS];     /* busy cycles that it was given */
     uint64_t uneven;                       /* units whose fraction may round one cycle to another */

@@ -29,6 +29,7 @@ enum {
     MOST_WITH_MISSES = 100000, /* nodes in all iterations, where these do not repeat themselves */
     LEAST_WITH_MISSES = 128,   /* iterations, however long */
     MOST_PERIOD = 24,
+    MOST_BEYOND_FULL = 128, /* iterations with a full window, where they do not repeat themselves */
 };
 
 /* As fmax and ceil, but in line: this is where the time goes. */
@@ -455,6 +456,8 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     unsigned repeated = (unsigned)fmin(12, 4 + filling), every = filling < 4 ? 2 : 8;
     unsigned most = pm_window_most_iterations(graph, limits);
     bool repeats = can_repeat(limits), has_entries = pm_window_has_entries(limits);
+    if (repeats && !has_entries && limits->iterations <= 0 && most > full + MOST_BEYOND_FULL)
+        most = full + MOST_BEYOND_FULL;
     struct end *ends = pm_alloc(most, sizeof *ends);
     unsigned n = 0, period = 0;
     while (n < most && period == 0) {

@@ -86,8 +86,7 @@ static void an_operation_is_bound_where_the_fewest_wait(void **state) {
     for (unsigned i = 0; i < 4; i++) /* they wait for each other */
         add(&p, PM_OP_FP_MULT, 40, 40, 51);
     add(&p, PM_OP_FP_ADD, 42, 50, 51);
-    const char *machine =
-        TOP "unit x {scheduler = A} unit y {scheduler = B}\n" CHAIN LEVELS;
+    const char *machine = TOP "unit x {scheduler = A} unit y {scheduler = B}\n" CHAIN LEVELS;
     struct pm_path_schedule s = schedule(&p, machine, PM_NONE);
     assert_near(s.alone_cycles, 41); /* the addition passes by */
     assert_near(cycles(&p, machine), 40);
@@ -101,7 +100,8 @@ static void a_complex_address_takes_longer(void **state) {
         uint8_t base, index, scale;
         int64_t displacement;
         double more;
-    } of[] = {{1, NO, 1, 8, 0}, {1, 2, 1, 0, 0}, {1, 2, 1, 8, 1}, {1, 2, 8, 0, 1}, {NO, 1, 4, 8, 1}};
+    } of[] = {
+        {1, NO, 1, 8, 0}, {1, 2, 1, 0, 0}, {1, 2, 1, 8, 1}, {1, 2, 8, 0, 1}, {NO, 1, 4, 8, 1}};
     struct program p = make_program();
     struct pm_reference *at = PM_PUSH(p.structure, references);
     p.structure->blocks[INNER].n_references = 1;
