@@ -13,7 +13,8 @@
    that this is the schedule in which the oldest that is ready goes first: no clock has to tick.
    (An operation that keeps a unit for several cycles may thereby be held up by an older one that is
    not ready yet.)  Of several units the one that is free first is taken, of these the one that has
-   least to do.
+   least to do.  Where units have schedulers, an operation is bound to one of theirs when it is
+   allocated, that in which the fewest wait, and takes one of its units only.
 
    Of each unit the cycles that are taken are bits of a ring of HORIZON cycles from the present
    allocation on.  What begins later than that, behind long chains of misses, finds units free. */

@@ -138,7 +138,6 @@ static void what_a_loop_stored_is_renamed_an_iteration_later(void **state) {
     struct pm_dependence *through = PM_PUSH(p.structure, dependences);
     *through = (struct pm_dependence){SCOPE_INNER, 1, 0, 1, PM_DEPENDS_SAME};
 #define FORWARDS "store_forward_latency = 12\nstore_forward_general_latency = 7\n"
-    assert_near(cycles(&p, TOP UNITS COSTS STORES LEVELS), 5);
     assert_near(cycles(&p, TOP "store_forward_latency = 12\n" UNITS COSTS STORES LEVELS), 13);
     assert_near(cycles(&p, TOP FORWARDS UNITS COSTS STORES LEVELS), 8);
     assert_near(cycles(&p, TOP FORWARDS "renames_memory = true\n" UNITS COSTS STORES LEVELS), 2);
