@@ -142,11 +142,11 @@ enum pm_raw_tag {
     PM_RAW_BRANCHES = 29,
 };
 
-/* The reference predictors of branches, weakest first. */
+/* The reference predictors of branches, strongest first. */
 enum pm_branch_predictor {
-    PM_PREDICTOR_BIMODAL,
-    PM_PREDICTOR_GSHARE,
     PM_PREDICTOR_TAGE,
+    PM_PREDICTOR_GSHARE,
+    PM_PREDICTOR_BIMODAL,
     PM_N_PREDICTORS,
 };
 

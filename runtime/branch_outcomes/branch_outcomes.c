@@ -36,8 +36,8 @@ void pm_branches_begin(void) {
 /* ---- bursts ---------------------------------------------------------------------------------- */
 
 enum {
-    ALL_BUFFERS = 256, /* the first ones, a million outcomes, are judged all */
-    STRIDE = 16,       /* of so many buffers behind them one is */
+    ALL_BUFFERS = 64, /* the first ones, 262,144 outcomes, are judged all */
+    STRIDE = 16,      /* of so many buffers behind them one is */
 };
 
 enum pm_burst pm_branch_burst(uint64_t n) {

@@ -25,10 +25,8 @@ enum {
     PM_HISTORY_SIZE = 256, /* a power of two above it */
 };
 
-/* A history of the last LENGTH outcomes in BITS bits. */
-struct pm_folded_history {
-    uint32_t value;
-};
+/* One number for each tagged table, and one that is of none. */
+typedef uint16_t pm_tage_lanes __attribute__((vector_size(16)));
 
 struct pm_tage_entry {
     uint16_t tag;
@@ -41,7 +39,9 @@ struct pm_predictors {
     uint8_t bimodal[1 << PM_BIMODAL_BITS], gshare[1 << PM_GSHARE_BITS]; /* 0 … 3: taken from 2 on */
     uint8_t base[1 << PM_TAGE_BASE_BITS];
     struct pm_tage_entry tagged[PM_TAGE_TABLES][1 << PM_TAGE_BITS];
-    struct pm_folded_history for_index[PM_TAGE_TABLES], for_tag[PM_TAGE_TABLES][2];
+    /* The histories of the tables, folded into the bits of an index, of a tag, and of one bit less.
+     */
+    pm_tage_lanes for_index, for_tag[2];
     uint8_t history[PM_HISTORY_SIZE]; /* a ring; the last outcome is at `last` */
     uint32_t last, recent;            /* RECENT: the last 32 as bits */
     int8_t use_other;                 /* −8 … 7: from 0 on, new entries are not trusted */
