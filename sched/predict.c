@@ -33,7 +33,7 @@ struct mapping {
     double *executions;                   /* of the rows of costs, in all */
     struct pm_interprocedural interprocedural;
     double split_operations;
-    bool pessimistic, simple, without_causes;
+    bool pessimistic, simple, without_causes, with_gains;
     bool *is_light;     /* [scope]: regions that are not simulated … */
     size_t n_light;     /* … so many … */
     double light_share; /* … with this share of all operations */
@@ -150,7 +150,7 @@ static void schedule_again(struct mapping *m, uint32_t region,
     request.without_wrong = m->is_light[region] || share < pm_sched_constants.share_with_wrong;
     if (!request.without_wrong && !m->without_causes) {
         request.with_causes = share >= pm_sched_constants.share_with_causes;
-        request.with_gains = share >= pm_sched_constants.share_with_gains;
+        request.with_gains = m->with_gains && share >= pm_sched_constants.share_with_gains;
     }
     request.dumping = m->dumping;
     if (!request.without_wrong || m->dumping)
@@ -318,6 +318,7 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
                         .simple = o->time == PM_TIME_SIMPLE,
                         .without_causes = o->without_causes,
+                        .with_gains = o->with_gains,
                         .dumping = o->dumping};
     if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
         return NULL;
@@ -369,8 +370,10 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     if (!o->without_doubts)
         pm_find_doubts(&mapped, prediction);
-    pm_add_spreads(&mapped, prediction);
-    pm_add_totals(structure, prediction->scopes);
+    if (!o->without_spreads) {
+        pm_add_spreads(&mapped, prediction);
+        pm_add_totals(structure, prediction->scopes);
+    }
     if (o->scopes) {
         memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
         prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
@@ -432,7 +435,7 @@ predict_all(const struct pm_structure *structure, const struct pm_profile *profi
             rest[l] = misses[l] + first;
         o.misses = misses ? rest : NULL;
         ok = (predictions[i] = pm_predict(structure, of[i], machine, &o, err)) != NULL;
-        o.without_doubts = o.without_causes = true;
+        o.without_doubts = o.without_causes = o.without_spreads = true;
         o.dumping = NULL;
     }
     if (ok) {

@@ -29,6 +29,8 @@ struct pm_predict_options {
     bool without_doubts; /* which figures that are unverified matter is not looked for: much of
                             the work of a prediction, which many of one program can do without */
     bool without_causes; /* nor what holds schedules back, for which regions are simulated again */
+    bool without_spreads; /* nor how far its times may be off */
+    bool with_gains; /* what is saved if one cause alone is taken away: as many simulations again */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
     const struct pm_scope_prediction *scopes;
     /* Misses in each level of each histogram of the profile; NULL: as pm_set_misses_of_levels. */
