@@ -305,11 +305,24 @@ static bool check_inputs(const struct pm_structure *structure, const struct pm_p
     return pm_profile_is_without_memory(profile) || pm_check_block_sizes(profile, machine, err);
 }
 
+/* Of which nothing but the costs of SCOPES is read. */
+static struct pm_prediction *as_costed(const struct pm_structure *structure,
+                                       const struct pm_profile *profile,
+                                       const struct pm_machine *machine,
+                                       const struct pm_scope_prediction *scopes) {
+    struct pm_prediction *prediction = new_prediction(structure, profile, machine);
+    memcpy(prediction->scopes, scopes, prediction->n_scopes * sizeof *scopes);
+    prediction->seconds = scopes[0].total.cycles / machine->clock_hz;
+    return prediction;
+}
+
 /* On one core, with paths that are known. */
 static struct pm_prediction *predict_one(const struct pm_structure *structure,
                                          const struct pm_profile *profile,
                                          const struct pm_machine *machine,
                                          const struct pm_predict_options *o, struct pm_error *err) {
+    if (o->scopes && o->without_doubts && o->without_spreads)
+        return as_costed(structure, profile, machine, o->scopes);
     struct mapping m = {.structure = structure,
                         .machine = machine,
                         .profile = profile,
@@ -408,12 +421,12 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     struct pm_predict_options o = options ? *options : (struct pm_predict_options){0};
     if (!check_inputs(structure, profile, machine, err))
         return NULL;
-    if (profile->n_threads > 1)
-        return pm_predict_cores(structure, profile, machine, &o, err);
     struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
-    struct pm_prediction *prediction = predict_one(structure, profile, machine, &o, err);
+    struct pm_prediction *prediction =
+        profile->n_threads > 1 ? pm_predict_cores(structure, profile, machine, &o, err)
+                               : predict_one(structure, profile, machine, &o, err);
     pm_known_paths_free(own);
     return prediction;
 }
@@ -458,15 +471,16 @@ pm_predict_between(const struct pm_structure *structure, const struct pm_profile
         return pm_predict(structure, profile, machine, options, err);
     if (!check_inputs(structure, profile, machine, err))
         return NULL;
-    if (profile->n_threads > 1)
-        return predict_all(structure, profile, ends, machine, &o, NULL, err);
     struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
-    double **misses = pm_set_misses_of_levels(structure, profile, ends, machine);
+    const bool has_misses = o.misses || profile->n_threads > 1;
+    double **own_misses =
+        has_misses ? NULL : pm_set_misses_of_levels(structure, profile, ends, machine);
     struct pm_prediction *prediction =
-        predict_all(structure, profile, ends, machine, &o, misses, err);
-    pm_set_misses_free(misses, machine->n_levels);
+        predict_all(structure, profile, ends, machine, &o, own_misses ? own_misses : o.misses, err);
+    if (own_misses)
+        pm_set_misses_free(own_misses, machine->n_levels);
     pm_known_paths_free(own);
     return prediction;
 }
