@@ -424,9 +424,9 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
-    struct pm_prediction *prediction =
-        profile->n_threads > 1 ? pm_predict_cores(structure, profile, machine, &o, err)
-                               : predict_one(structure, profile, machine, &o, err);
+    struct pm_prediction *prediction = profile->n_threads > 1
+                                           ? pm_predict_cores(structure, profile, machine, &o, err)
+                                           : predict_one(structure, profile, machine, &o, err);
     pm_known_paths_free(own);
     return prediction;
 }

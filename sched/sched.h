@@ -26,9 +26,9 @@ struct pm_known_paths;
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
-    bool without_doubts; /* which figures that are unverified matter is not looked for: much of
-                            the work of a prediction, which many of one program can do without */
-    bool without_causes; /* nor what holds schedules back, for which regions are simulated again */
+    bool without_doubts;  /* which figures that are unverified matter is not looked for: much of
+                             the work of a prediction, which many of one program can do without */
+    bool without_causes;  /* nor what holds schedules back, for which regions are simulated again */
     bool without_spreads; /* nor how far its times may be off */
     bool with_gains; /* what is saved if one cause alone is taken away: as many simulations again */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */

@@ -160,8 +160,8 @@ static void count_with_first(const struct asked_misses *asked, const struct pm_s
 static bool are_same(const struct pm_set_cache *a, const struct pm_set_cache *b) {
     return a->block_bytes == b->block_bytes && a->blocks == b->blocks && a->ways == b->ways &&
            a->replacement == b->replacement && a->indexed == b->indexed &&
-           a->unified == b->unified && a->inner_blocks == b->inner_blocks &&
-           !a->serves.n_points && !b->serves.n_points;
+           a->unified == b->unified && a->inner_blocks == b->inner_blocks && !a->serves.n_points &&
+           !b->serves.n_points;
 }
 
 /* For each of N caches, of which those that are the same are asked for once. */

@@ -15,10 +15,11 @@ struct mapping {
     const struct pm_machine *machine;
     const struct pm_predict_options *options;
     struct pm_machine *share; /* the machine as one of the cores sees it */
-    struct pm_profile total; /* without waiting, as the next one */
+    struct pm_profile total;  /* without waiting, as the next one */
     struct pm_profile *threads;
     size_t n_threads;
     struct pm_parts parts;
+    double **shares;              /* of each thread: pm_parts_shares */
     struct pm_prediction *serial; /* the first thread with the machine to itself */
     struct pm_prediction **each;  /* the threads at work together */
     double *cycles;               /* [part][core] */
@@ -66,16 +67,14 @@ static double share_of(const struct mapping *m, const double *shares, uint32_t s
 
 static void add_thread(struct mapping *m, size_t t) {
     size_t n_parts = m->parts.n_routines;
-    double *shares = pm_parts_shares(&m->parts, m->threads[t].edge_counts);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         for (size_t p = 0; p < n_parts; p++) {
             const struct pm_prediction *of = p > 0 ? m->each[t] : m->serial;
-            double share = p == 0 && t > 0 ? 0 : share_of(m, shares, s, p);
+            double share = p == 0 && t > 0 ? 0 : share_of(m, m->shares[t], s, p);
             if (share > 0)
                 m->cycles[p * m->result->n_cores + core_of(m, t)] +=
                     share * of->scopes[s].self.cycles;
         }
-    free(shares);
 }
 
 static void time_part(const struct mapping *m, size_t p) {
@@ -116,17 +115,15 @@ static void add_scope(struct pm_scope_prediction *to, const struct pm_scope_pred
 
 /* What thread T adds where its core is the one that takes longest. */
 static void add_slowest(const struct mapping *m, size_t t, struct pm_scope_prediction *scopes) {
-    double *shares = pm_parts_shares(&m->parts, m->threads[t].edge_counts);
     for (size_t p = 0; p < m->parts.n_routines; p++) {
         const struct pm_prediction *of = p > 0 ? m->each[t] : m->serial;
         bool counts = p > 0 ? m->result->parts[p].slowest_core == core_of(m, t) : t == 0;
         for (uint32_t s = 0; counts && s < m->structure->n_scopes; s++) {
-            double share = share_of(m, shares, s, p);
+            double share = share_of(m, m->shares[t], s, p);
             if (share > 0)
                 add_scope(&scopes[s], &of->scopes[s], share);
         }
     }
-    free(shares);
 }
 
 /* Of the cores that take longest; the caller frees. */
@@ -205,8 +202,7 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
 static bool predict_threads(struct mapping *m, struct pm_error *err) {
     struct pm_predict_options options = *m->options;
     const struct pm_machine *machines[] = {m->machine, m->share};
-    double **misses =
-        pm_set_misses_of_machines(m->structure, &m->threads[0], NULL, machines, 2);
+    double **misses = pm_set_misses_of_machines(m->structure, &m->threads[0], NULL, machines, 2);
     options.without_doubts = true;
     options.dumping = NULL; /* the whole is dumped */
     options.misses = misses;
@@ -280,6 +276,9 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                         .result = pm_alloc(1, sizeof *m.result)};
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);
+    m.shares = pm_alloc(m.n_threads, sizeof *m.shares);
+    for (size_t t = 0; t < m.n_threads; t++)
+        m.shares[t] = pm_parts_shares(&m.parts, m.threads[t].edge_counts);
     choose_cores(&m);
     struct pm_prediction *total = NULL;
     if (predict_threads(&m, err)) {
@@ -292,7 +291,9 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
     for (size_t t = 0; t < m.n_threads; t++) {
         pm_prediction_free(m.each ? m.each[t] : NULL);
         free(m.threads[t].edge_counts);
+        free(m.shares[t]);
     }
+    free(m.shares);
     free(m.each);
     free(m.threads);
     free(m.total.edge_counts);
