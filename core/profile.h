@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/behaviour/behaviour.h"
 #include "core/histogram.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
@@ -72,6 +73,7 @@ struct pm_profile {
        core/write_backs/write_backs.h */
     PM_ARRAY(struct pm_group_histogram, dirty);
     struct pm_run_strides strides; /* of references; empty: not known.  Owned */
+    struct pm_behaviour behaviour; /* of branches; empty: not measured.  Owned */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
     /* What each thread did of it: counts of edges, histograms, strides that are the whole's.  None:

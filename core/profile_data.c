@@ -22,6 +22,7 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile->totals);
     free(profile->interpolated);
     pm_run_strides_free(&profile->strides);
+    pm_behaviour_free(&profile->behaviour);
     for (size_t i = 0; i < profile->n_threads; i++)
         pm_profile_free(profile->threads[i]);
     free(profile->threads);
@@ -84,6 +85,9 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
     size_t n_strides = profile->strides.n_references;
     if (n_strides) /* ascending */
         fits &= profile->strides.references[n_strides - 1].reference < structure->n_references;
+    size_t n_branches = profile->behaviour.n_branches;
+    if (n_branches) /* likewise */
+        fits &= profile->behaviour.branches[n_branches - 1].block < structure->n_blocks;
     return fits || pm_fail(err, "a run's counts do not fit the program's structure: the store is "
                                 "damaged; measure again");
 }

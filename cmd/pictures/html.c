@@ -102,7 +102,7 @@ static bool add_size(struct making *m, const struct pm_followed_size *size, stru
 }
 
 static bool add_sizes(struct making *m, struct pm_error *err) {
-    struct pm_picture_progress progress = pm_picture_progress_begin("html");
+    struct pm_picture_progress progress = pm_picture_progress_begin("page");
     bool ok = true;
     for (size_t i = 0; ok && i < m->followed.n_sizes; i++) {
         pm_picture_progress_show(&progress, (double)i / (double)m->followed.n_sizes);

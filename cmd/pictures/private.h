@@ -46,11 +46,11 @@ bool pm_followed_measured(struct pm_followed *followed, const struct pm_followed
 
 /* On a terminal the share that is done and how long the rest will take; nothing else. */
 struct pm_picture_progress {
-    const char *command;
+    const char *view;
     double began, said;
     bool is_terminal;
 };
-struct pm_picture_progress pm_picture_progress_begin(const char *command);
+struct pm_picture_progress pm_picture_progress_begin(const char *view);
 void pm_picture_progress_show(struct pm_picture_progress *progress, double share);
 void pm_picture_progress_end(struct pm_picture_progress *progress);
 

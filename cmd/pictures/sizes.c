@@ -246,9 +246,9 @@ bool pm_followed_measured(struct pm_followed *followed, const struct pm_followed
 
 /* ---- progress ---------------------------------------------------------------------------- */
 
-struct pm_picture_progress pm_picture_progress_begin(const char *command) {
+struct pm_picture_progress pm_picture_progress_begin(const char *view) {
     return (struct pm_picture_progress){
-        .command = command, .began = pm_clock_now(), .is_terminal = isatty(STDERR_FILENO)};
+        .view = view, .began = pm_clock_now(), .is_terminal = isatty(STDERR_FILENO)};
 }
 
 void pm_picture_progress_show(struct pm_picture_progress *progress, double share) {
@@ -256,7 +256,7 @@ void pm_picture_progress_show(struct pm_picture_progress *progress, double share
     if (!progress->is_terminal || now - progress->said < 0.2)
         return;
     progress->said = now;
-    fprintf(stderr, "\r\033[Kpmodel %s: %3.0f%%", progress->command, 100 * share);
+    fprintf(stderr, "\r\033[Kpmodel report --as %s: %3.0f%%", progress->view, 100 * share);
     if (share > 0 && passed > 1)
         fprintf(stderr, ", about %.0f s to go", passed * (1 - share) / share);
     fflush(stderr);

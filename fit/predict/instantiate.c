@@ -362,6 +362,32 @@ static bool predict_dirty(const struct pm_structure *structure, const struct pm_
     return true;
 }
 
+/* All executions count as analysed: what the models say is of all of them, at most each. */
+static bool predict_branches(const struct pm_structure *structure,
+                             const struct pm_branch_models *branches,
+                             const struct pm_parameters *parameters, struct pm_profile *profile,
+                             struct pm_error *err) {
+    struct pm_model_point point;
+    if (!pm_model_point_at(branches->models, parameters, &point, err))
+        return false;
+    double *executions = pm_block_executions(structure, profile->edge_counts);
+    for (size_t i = 0; i < branches->n_blocks; i++) {
+        uint32_t block = branches->blocks[i];
+        if (block >= structure->n_blocks || !(executions[block] > 0))
+            continue;
+        struct pm_measured_branch row = {
+            .block = block, .executions = executions[block], .analysed = executions[block]};
+        for (unsigned p = 0; p < PM_N_PREDICTORS; p++) {
+            const struct pm_model *model = &branches->models->edges[i * PM_N_PREDICTORS + p];
+            row.wrong[p] = fmin(pm_model_value_at(model, &point), row.executions);
+        }
+        pm_behaviour_add_branch(&profile->behaviour, &row);
+    }
+    free(executions);
+    pm_model_point_free(&point);
+    return true;
+}
+
 struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
                                       const struct pm_model_set *models,
                                       const struct pm_parameters *parameters,
@@ -386,7 +412,9 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
     pm_fit_predict_strides(models, &point, &profile->strides);
     profile->relative_error = sum.weight > 0 ? sum.weighted / sum.weight : 0;
     pm_model_point_free(&point);
-    if (!models->dirty || predict_dirty(structure, models->dirty, parameters, profile, err))
+    if ((!models->dirty || predict_dirty(structure, models->dirty, parameters, profile, err)) &&
+        (!models->branches.models ||
+         predict_branches(structure, &models->branches, parameters, profile, err)))
         return profile;
     pm_profile_free(profile);
     return NULL;

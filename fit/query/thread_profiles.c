@@ -55,6 +55,8 @@ static struct pm_profile *profile_of_thread(const struct split *split,
     for (size_t i = 0; i < whole->n_interpolated; i++)
         *PM_PUSH(profile, interpolated) = whole->interpolated[i];
     copy_strides(&profile->strides, &whole->strides);
+    for (size_t i = 0; i < whole->behaviour.n_branches; i++)
+        pm_behaviour_add_branch(&profile->behaviour, &whole->behaviour.branches[i]);
 
     double *shares = pm_group_executions(structure, counts);
     for (size_t g = 0; g < structure->n_groups; g++)

@@ -67,38 +67,118 @@ static double least_weight(const struct pm_histograms_of *of, const struct pm_ru
     return n > 0 ? (1 - sets_kept) * sum / n : 0;
 }
 
-/* Adds those of histogram H of OF whose misses hang on the sets; the others' go to *MISSES. */
-static void list_reuses(const struct pm_sets *sets, const struct pm_histograms_of *of, size_t h,
-                        size_t number, const struct pm_ruled_cache *cache, double least,
-                        struct pm_reuse_list *list) {
-    const struct doubtful doubtful = doubtful_distances(cache);
-    const struct pm_distance_cells *cells = &of->cells[h];
-    const uint32_t group = of->histograms[h].group;
-    struct pm_carried_parts parts = {0};
-    double *misses = &list->misses[number + h];
+/* What is done with the reuses of a histogram whose misses hang on the sets. */
+struct listing {
+    const struct pm_sets *sets;
+    const struct pm_histograms_of *of;
+    size_t number; /* of the first histogram of OF */
+    const struct pm_ruled_cache *cache;
+    struct doubtful doubtful;
+    double least;                  /* of cells: with less, all are as in one set */
+    struct pm_carried_parts parts; /* memory that all histograms share */
+    struct pm_reuse_list *list;
+    size_t most;               /* that are listed */
+    double sum;                /* of the weights of all … */
+    PM_ARRAY(double, weights); /* … and the MOST largest of them, or up to twice as many */
+    double least_of_most;      /* of those that were the largest; 0: all are still there */
+    double least_kept;         /* weight of reuses that are listed; the others are as in one set */
+};
+
+static bool is_looked_at(const struct listing *listing, const struct pm_distance_cell *cell) {
+    return cell->distance >= listing->doubtful.from && cell->distance < listing->doubtful.to &&
+           weight_of(cell->accesses, cell->distance, listing->cache->blocks) >= listing->least;
+}
+
+static size_t place_of(const struct pm_sets *sets, const struct pm_distance_cell *cell) {
+    return cell->cell < sets->n_cells ? cell->cell : sets->n_cells - 1;
+}
+
+/* Who carries the reuses of histogram H in CELL, as listing->parts. */
+static void find_parts(struct listing *listing, size_t h, const struct pm_distance_cell *cell) {
+    const struct pm_sets *sets = listing->sets;
+    const uint32_t group = listing->of->histograms[h].group;
+    listing->parts.n_parts = 0;
+    pm_carriers_find(sets->carriers, sets->structure->groups[group].scope, place_of(sets, cell),
+                     &listing->parts);
+}
+
+static int compare_downwards(const void *left, const void *right) {
+    return PM_COMPARE(*(const double *)right, *(const double *)left);
+}
+
+static void add_weight(struct listing *listing, double weight) {
+    listing->sum += weight;
+    if (weight <= listing->least_of_most)
+        return;
+    *PM_PUSH(listing, weights) = weight;
+    if (listing->n_weights != 2 * listing->most)
+        return;
+    PM_SORT(listing->weights, listing->n_weights, compare_downwards);
+    listing->n_weights = listing->most;
+    listing->least_of_most = listing->weights[listing->most - 1];
+}
+
+/* The least weight of the reuses that weigh most, which make up nearly all: a program with
+   thousands of routines has most of those that weigh less. */
+static double least_kept(struct listing *listing) {
+    double so_far = 0, least = 0;
+    PM_SORT(listing->weights, listing->n_weights, compare_downwards);
+    for (size_t i = 0; i < listing->n_weights && i < listing->most; i++) {
+        if (so_far >= sets_kept * listing->sum)
+            break;
+        least = listing->weights[i];
+        so_far += least;
+    }
+    return least;
+}
+
+/* Weighs the reuses of histogram H whose misses hang on the sets; the others' misses are counted.
+ */
+static void weigh_reuses(struct listing *listing, size_t h) {
+    const struct pm_distance_cells *cells = &listing->of->cells[h];
+    const double blocks = listing->cache->blocks;
+    double *misses = &listing->list->misses[listing->number + h];
     *misses = cells->always_missing;
     for (size_t i = 0; i < cells->n_cells; i++) {
         const struct pm_distance_cell *cell = &cells->cells[i];
-        const double weight = weight_of(cell->accesses, cell->distance, cache->blocks);
-        if (cell->distance < doubtful.from)
-            continue;
-        if (cell->distance >= doubtful.to || weight < least) {
-            *misses += cell->distance >= cache->blocks ? cell->accesses : 0;
+        if (!is_looked_at(listing, cell)) {
+            *misses += cell->distance >= listing->doubtful.from && cell->distance >= blocks
+                           ? cell->accesses
+                           : 0;
             continue;
         }
-        parts.n_parts = 0;
-        size_t place = cell->cell < sets->n_cells ? cell->cell : sets->n_cells - 1;
-        pm_carriers_find(sets->carriers, sets->structure->groups[group].scope, place, &parts);
-        for (size_t p = 0; p < parts.n_parts; p++)
-            *PM_PUSH(list, reuses) =
-                (struct pm_carried_reuses){.scope = parts.parts[p].scope,
-                                           .cell = (uint32_t)place,
-                                           .group = group,
-                                           .histogram = number + h,
-                                           .accesses = cell->accesses * parts.parts[p].share,
-                                           .distance = cell->distance};
+        find_parts(listing, h, cell);
+        for (size_t p = 0; p < listing->parts.n_parts; p++)
+            add_weight(listing, weight_of(cell->accesses * listing->parts.parts[p].share,
+                                          cell->distance, blocks));
     }
-    free(parts.parts);
+}
+
+/* Lists those of histogram H that weigh enough; of the others misses are counted. */
+static void list_reuses(struct listing *listing, size_t h) {
+    const struct pm_distance_cells *cells = &listing->of->cells[h];
+    const double blocks = listing->cache->blocks;
+    struct pm_reuse_list *list = listing->list;
+    for (size_t i = 0; i < cells->n_cells; i++) {
+        const struct pm_distance_cell *cell = &cells->cells[i];
+        if (!is_looked_at(listing, cell))
+            continue;
+        find_parts(listing, h, cell);
+        for (size_t p = 0; p < listing->parts.n_parts; p++) {
+            const struct pm_carried_part *part = &listing->parts.parts[p];
+            const double accesses = cell->accesses * part->share;
+            if (weight_of(accesses, cell->distance, blocks) >= listing->least_kept)
+                *PM_PUSH(list, reuses) =
+                    (struct pm_carried_reuses){.scope = part->scope,
+                                               .cell = (uint32_t)place_of(listing->sets, cell),
+                                               .group = listing->of->histograms[h].group,
+                                               .histogram = listing->number + h,
+                                               .accesses = accesses,
+                                               .distance = cell->distance};
+            else if (cell->distance >= blocks)
+                list->misses[listing->number + h] += accesses;
+        }
+    }
 }
 
 struct rated_walks {
@@ -407,46 +487,27 @@ static void count_between(const struct pm_sets *sets, struct pm_reuse_list *cons
     carried_free(&carried);
 }
 
-static int compare_downwards(const void *left, const void *right) {
-    return PM_COMPARE(*(const double *)right, *(const double *)left);
-}
-
-/* Takes reuses off LIST, from number FIRST on, that weigh least, which a program with thousands of
-   routines has most of, and keeps MOST at most; the misses of the others are those of one set. */
-static void drop_light(struct pm_reuse_list *list, size_t first, double blocks, size_t most) {
-    const size_t n = list->n_reuses - first;
-    double *weights = pm_alloc(n, sizeof *weights);
-    double sum = 0, so_far = 0, least = 0;
-    size_t kept = first;
-    for (size_t i = 0; i < n; i++)
-        sum += weights[i] =
-            weight_of(list->reuses[first + i].accesses, list->reuses[first + i].distance, blocks);
-    PM_SORT(weights, n, compare_downwards);
-    for (size_t i = 0; i < n && i < most && so_far < sets_kept * sum; i++) {
-        least = weights[i];
-        so_far += least;
-    }
-    free(weights);
-    for (size_t i = first; i < list->n_reuses; i++) {
-        const struct pm_carried_reuses *reuse = &list->reuses[i];
-        if (weight_of(reuse->accesses, reuse->distance, blocks) >= least)
-            list->reuses[kept++] = *reuse;
-        else if (reuse->distance >= blocks)
-            list->misses[reuse->histogram] += reuse->accesses;
-    }
-    list->n_reuses = kept;
-}
-
-/* Adds those of a profile, whose histograms have numbers from NUMBER on. */
+/* Adds those of a profile, whose histograms have numbers from NUMBER on.  Reuses are found twice,
+   because those that are not listed would take ten times as much memory as the others. */
 static void add_profile(const struct pm_sets *sets, const struct pm_histograms_of *of,
                         size_t number, const struct pm_ruled_cache *cache,
                         struct pm_reuse_list *list) {
-    const size_t first = list->n_reuses;
-    const double least = least_weight(of, cache);
+    struct listing listing = {.sets = sets,
+                              .of = of,
+                              .number = number,
+                              .cache = cache,
+                              .doubtful = doubtful_distances(cache),
+                              .least = least_weight(of, cache),
+                              .list = list,
+                              .most = MOST_WORK /
+                                      (cache->n_sets + sets->walks.n_walks + list->n_counts)};
     for (size_t h = 0; h < of->n; h++)
-        list_reuses(sets, of, h, number, cache, least, list);
-    drop_light(list, first, cache->blocks,
-               MOST_WORK / (cache->n_sets + sets->walks.n_walks + list->n_counts));
+        weigh_reuses(&listing, h);
+    listing.least_kept = least_kept(&listing);
+    free(listing.weights);
+    for (size_t h = 0; h < of->n; h++)
+        list_reuses(&listing, h);
+    free(listing.parts.parts);
 }
 
 void pm_cells_of_make(const struct pm_sets *sets, struct pm_histograms_of *of) {

@@ -4,7 +4,9 @@
    passed several times takes its paths in turn: always the one that is most behind, so that their
    shares are right after any number of passes.  An inner loop is passed until it is the turn of a
    path that leaves it.  Loops of more than MOST_OPS operations in an entry stay a step, as in paths
-   of regions; so do calls that are not known, or come back to a routine that is under way. */
+   of regions; so do calls that are not known, or come back to a routine that is under way, and
+   those behind MOST_OPS_OF_PASS operations of one iteration: sizes are means, a single pass may be
+   longer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,7 @@
 #include "sched/interprocedural/interprocedural.h"
 #include "sched/paths/paths.h"
 
-enum { MOST_OPS = 4000, MOST_DEPTH = 12 };
+enum { MOST_OPS = 4000, MOST_OPS_OF_PASS = 16 * MOST_OPS, MOST_DEPTH = 12 };
 
 struct turns {
     struct pm_paths paths;
@@ -33,6 +35,7 @@ struct pm_tracer {
     uint8_t *states;
     uint32_t under_way[MOST_DEPTH]; /* routines */
     unsigned depth;
+    size_t most_ops; /* of the trace: beyond, calls are not followed */
 };
 
 /* The loops directly in each loop, and in each routine. */
@@ -226,11 +229,12 @@ static void push_step(struct pm_step_trace *trace, struct pm_path_step step, boo
 static bool add_pass(struct pm_tracer *tracer, uint32_t region, bool returning,
                      struct pm_step_trace *trace);
 
-static bool can_be_entered(const struct pm_tracer *tracer, uint32_t routine) {
+static bool can_be_entered(const struct pm_tracer *tracer, uint32_t routine,
+                           const struct pm_step_trace *trace) {
     for (unsigned d = 0; d < tracer->depth; d++)
         if (tracer->under_way[d] == routine)
             return false;
-    return tracer->depth < MOST_DEPTH &&
+    return tracer->depth < MOST_DEPTH && trace->n_ops < tracer->most_ops &&
            passes_of(tracer, tracer->structure->routines[routine].scope) > 0;
 }
 
@@ -242,7 +246,7 @@ static void add_block(struct pm_tracer *tracer, uint32_t b, struct pm_step_trace
     const struct pm_assignment *call = next_call(s, first, end);
     for (; call; call = next_call(s, call->op + 1, end)) {
         uint32_t callee = call->callee;
-        if (!can_be_entered(tracer, callee))
+        if (!can_be_entered(tracer, callee, trace))
             continue;
         uint32_t behind = end_of_instruction(s, call->op, end);
         push_step(trace,
@@ -322,6 +326,7 @@ void pm_tracer_begin(struct pm_tracer *tracer, uint32_t loop, struct pm_step_tra
 
 void pm_tracer_add(struct pm_tracer *tracer, uint32_t loop, struct pm_step_trace *trace) {
     tracer->depth = 0;
+    tracer->most_ops = trace->n_ops + MOST_OPS_OF_PASS;
     tracer->under_way[tracer->depth++] = tracer->structure->scopes[loop].routine;
     add_pass(tracer, loop, true, trace);
 }

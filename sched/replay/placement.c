@@ -2,6 +2,7 @@
    ends.  Calls that end intervals and are no events (MPI_Init) lie between two events; the
    intervals on the way through them are added up. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sched/replay/private.h"
 
@@ -19,6 +20,7 @@ struct pm_placement_kinds {
     PM_ARRAY(struct kind, list);
     PM_ARRAY(bool, is_end);   /* by path: intervals end there */
     PM_ARRAY(bool, is_event); /* by path: events are there */
+    unsigned *deepest;        /* by path, of one search: most calls with which it failed, plus 1 */
 };
 
 static struct kind *kind_of(struct pm_placement_kinds *kinds, uint32_t begin, uint32_t end) {
@@ -58,6 +60,7 @@ struct pm_placement pm_placement_begin(const struct pm_run_to_replay *run, uint3
         if (run->communication->counts[i].process == process)
             mark(&kinds->is_event, &kinds->n_is_event, &kinds->cap_is_event,
                  run->communication->counts[i].kind.path);
+    kinds->deepest = pm_alloc(kinds->n_is_end, sizeof *kinds->deepest);
     return placement;
 }
 
@@ -67,6 +70,7 @@ void pm_placement_free(struct pm_placement *placement) {
     free(placement->kinds->list);
     free(placement->kinds->is_end);
     free(placement->kinds->is_event);
+    free(placement->kinds->deepest);
     free(placement->kinds);
     *placement = (struct pm_placement){0};
 }
@@ -84,8 +88,10 @@ static bool use_next(struct kind *kind, double *seconds) {
     return true;
 }
 
-/* From where the placement is to END, through at most DEPTH calls that are no events. */
-static bool go_to(struct pm_placement *placement, uint32_t end, unsigned depth, double *seconds) {
+/* From where the placement is to END, through at most DEPTH calls that are no events.  A path from
+   which that failed is not tried again in this search: it looks at each kind at most DEPTH times.
+ */
+static bool search(struct pm_placement *placement, uint32_t end, unsigned depth, double *seconds) {
     struct pm_placement_kinds *kinds = placement->kinds;
     struct kind *direct = kind_of(kinds, placement->at, end);
     if (direct && use_next(direct, seconds))
@@ -96,24 +102,32 @@ static bool go_to(struct pm_placement *placement, uint32_t end, unsigned depth, 
         bool is_event = kind->end < kinds->n_is_event && kinds->is_event[kind->end];
         struct kind before = *kind;
         double first, rest;
-        if (kind->begin != from || is_event || kind->end == PM_NO_PATH || !use_next(kind, &first))
+        if (kind->begin != from || is_event || kind->end == PM_NO_PATH ||
+            kinds->deepest[kind->end] >= depth || !use_next(kind, &first))
             continue;
         placement->at = kind->end;
-        if (go_to(placement, end, depth - 1, &rest)) {
+        if (search(placement, end, depth - 1, &rest)) {
             *seconds = first + rest;
             return true;
         }
         *kind = before;
         placement->at = from;
+        kinds->deepest[kind->end] = depth;
     }
     return false;
+}
+
+static bool go_to(struct pm_placement *placement, uint32_t end, double *seconds) {
+    memset(placement->kinds->deepest, 0,
+           placement->kinds->n_is_end * sizeof *placement->kinds->deepest);
+    return search(placement, end, MOST_SILENT, seconds);
 }
 
 bool pm_placement_ends(struct pm_placement *placement, uint32_t path, double *seconds) {
     *seconds = 0;
     if (path >= placement->kinds->n_is_end || !placement->kinds->is_end[path])
         return false;
-    if (go_to(placement, path, MOST_SILENT, seconds))
+    if (go_to(placement, path, seconds))
         placement->placed += *seconds;
     placement->at = path;
     return true;
@@ -121,7 +135,7 @@ bool pm_placement_ends(struct pm_placement *placement, uint32_t path, double *se
 
 double pm_placement_end(struct pm_placement *placement) {
     double seconds = 0;
-    if (go_to(placement, PM_NO_PATH, MOST_SILENT, &seconds))
+    if (go_to(placement, PM_NO_PATH, &seconds))
         placement->placed += seconds;
     return seconds;
 }
