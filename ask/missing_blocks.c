@@ -97,10 +97,11 @@ static void add_setting(struct words *command, const char *line) {
 /* What was measured beside, as far as the store has it. */
 static bool add_extras(struct words *command, const struct pm_program *program,
                        const struct pm_parameters *at, struct pm_error *err) {
-    bool carried, bytes, write_backs;
+    bool carried, bytes, write_backs, behaviour;
     if (!pm_store_has_patterns(program->store, at, NULL, 0, &carried, err) ||
         !pm_store_has_bytes(program->store, at, &bytes, err) ||
-        !pm_store_has_dirty(program->store, at, &write_backs, err))
+        !pm_store_has_dirty(program->store, at, &write_backs, err) ||
+        !pm_store_has_behaviour(program->store, at, &behaviour, err))
         return false;
     struct pm_times *times = pm_store_times(program->store, at, err);
     if (!times && err->kind != PM_ERROR_NONE)
@@ -113,6 +114,8 @@ static bool add_extras(struct words *command, const struct pm_program *program,
         add_option(command, "--bytes", NULL);
     if (write_backs)
         add_option(command, "--write-backs", NULL);
+    if (behaviour)
+        add_option(command, "--behaviour", NULL);
     if (times)
         add_option(command, "--time", NULL);
     pm_times_free(times);

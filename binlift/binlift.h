@@ -150,9 +150,10 @@ struct pm_instrument_options {
     bool memory_records;      /* else only edge counters */
     bool no_counters;         /* not even those: code that only moved, to tell what that costs */
     const char *runtime_path; /* absolute path of libpmodel-rt.so, becomes the first DT_NEEDED */
-    /* Where the module's counters, references and scopes begin among those of all modules that one
-       process may load; the structure's own numbers begin at 0 all the same. */
-    uint32_t first_counter, first_reference, first_scope;
+    /* Where the module's counters, references, scopes and branches begin among those of all modules
+       that one process may load; the structure's own numbers begin at 0 all the same. */
+    uint32_t first_counter, first_reference, first_scope, first_branch;
+    bool branches;        /* outcomes of conditional branches are stored */
     const bool *left_out; /* per routine: stays as it is, not counted; NULL: none does */
     /* Per routine: its edges have counters, its accesses are not recorded, and pm_routine.counted
        stays false: what it does is known only as what was left out.  NULL: of none */

@@ -31,8 +31,8 @@ extern const struct pm_command pm_command_loops_schedule, pm_command_run_instrum
     pm_command_report_extrap, pm_command_report_ranks, pm_command_report_intervals,
     pm_command_report_threads, pm_command_report_carried, pm_command_show_runs,
     pm_command_show_histograms, pm_command_show_strides, pm_command_show_carried,
-    pm_command_show_intervals, pm_command_show_profile, pm_command_show_communication,
-    pm_command_replay_scaling, pm_command_machines_curves;
+    pm_command_show_intervals, pm_command_show_branches, pm_command_show_profile,
+    pm_command_show_communication, pm_command_replay_scaling, pm_command_machines_curves;
 /* Puts the words of today in place of a name that a command had before, and says so on standard
    error (old_names.c). */
 void pm_replace_old_name(int *argc, char ***argv);

@@ -145,6 +145,7 @@ static bool fit_selected(struct pm_store *store, const struct pm_fit_options *fi
                         fitted->models);
         pm_fit_write_backs(fitted->structure, profiles, fitted->n_profiles, &with_formulas,
                            fitted->models);
+        pm_fit_branches(profiles, fitted->n_profiles, &with_formulas, fitted->models);
     }
     pm_work_end();
     with_formulas.dumping = NULL;

@@ -250,6 +250,8 @@ const struct pm_option pm_measuring_options[] = {
     PM_FLAG("all-libs", 0, AT(request.copies.all_libraries), "all libraries that it needs"),
     PM_ADDED("sockets", 0, "NAMES|FILE", add_sockets, AT(request.copies.events),
              "calls of these routines, which use sockets, end an interval", .repeats = true),
+    PM_FLAG("behaviour", 0, AT(request.copies.behaviour), "also how predictable branches are",
+            .excludes = "build", .because = "branches are followed in one build"),
     PM_FLAG("no-communication", 0, AT(request.no_communication),
             "does not trace the communication of MPI"),
     PM_HEADING("reuse distances"),

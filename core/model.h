@@ -125,6 +125,13 @@ void pm_bin_model_arena_free(struct pm_bin_model_arena *arena);
 
 enum { PM_MOST_HELD_OUT = 2 };
 
+/* Mispredictions of branches (core/behaviour/behaviour.h), all executions: model i ·
+   PM_N_PREDICTORS + p of MODELS, in place of an edge's, is that of block i and predictor p. */
+struct pm_branch_models {
+    PM_ARRAY(uint32_t, blocks);  /* ascending; owned */
+    struct pm_model_set *models; /* NULL: not all runs have them.  Owned */
+};
+
 /* First touches of the program total: distinct blocks, also of what has no model of its own. */
 struct pm_total_model {
     uint64_t block_bytes;
@@ -203,6 +210,7 @@ struct pm_model_set {
     /* Models of the histograms of stores by dirty distance (core/write_backs/write_backs.h); NULL:
        not all runs have such histograms.  Owned. */
     struct pm_model_set *dirty;
+    struct pm_branch_models branches;
     size_t n_residuals;
     struct pm_program_residual
         *residuals; /* one for each block size, where sizes were held out; owned */
@@ -216,7 +224,7 @@ void pm_stride_model_free(struct pm_stride_model *model); /* what it owns */
 size_t pm_model_set_parameters(const struct pm_model_set *set, const char **names);
 
 /* As bytes (zstd, versioned, checksummed) and back; decoding checks everything. */
-#define PM_MODEL_SET_VERSION 10
+#define PM_MODEL_SET_VERSION 11
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);
 struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err);
 
@@ -224,6 +232,7 @@ enum pm_model_set_role {
     PM_MODELS_OF_ALL,
     PM_MODELS_HELD_OUT,
     PM_MODELS_OF_DIRTY,
+    PM_MODELS_OF_BRANCHES, /* small: it is kept, not taken */
     PM_N_MODELS_ROLES,
 };
 

@@ -187,6 +187,8 @@ void pm_model_set_free(struct pm_model_set *set) {
     for (size_t i = 0; i < set->n_held_out; i++)
         pm_model_set_free(set->held_out[i]);
     pm_model_set_free(set->dirty);
+    pm_model_set_free(set->branches.models);
+    free(set->branches.blocks);
     pm_bin_model_arena_free(&set->bins);
     free(set->histograms);
     free(set->totals);

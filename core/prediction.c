@@ -42,6 +42,7 @@ void pm_cost_sum_add_share(struct pm_cost_sum *into, const struct pm_cost_sum *f
     for (int c = 0; c < PM_N_CAUSES; c++)
         into->causes[c] += share * from->causes[c];
     into->mispredictions += share * from->mispredictions;
+    into->assumed_mispredictions += share * from->assumed_mispredictions;
     into->lower_cycles += share * from->lower_cycles;
     into->upper_cycles += share * from->upper_cycles;
     into->fallback_cycles += share * from->fallback_cycles;

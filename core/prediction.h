@@ -72,9 +72,10 @@ struct pm_cost_sum {
                                    touches, which are part of memory_cycles */
     double lower_cycles; /* the schedule or the bandwidth, if every miss were prefetched in time */
     double upper_cycles; /* the schedule, and all misses one after the other */
-    double mispredictions;  /* branches predicted wrongly, at most */
-    double fallback_cycles; /* the part of `cycles` in code whose misses were not simulated,
-                               although the machine has a window (sched/memory.c) */
+    double mispredictions;         /* branches predicted wrongly */
+    double assumed_mispredictions; /* of these, of branches that were not measured: at most */
+    double fallback_cycles;        /* the part of `cycles` in code whose misses were not simulated,
+                                      although the machine has a window (sched/memory.c) */
     double memory_cycles; /* what misses add: cycles of levels, bandwidth and first touches; NAN, as
                              the misses and cycles of levels, where misses are not known */
     double level_misses[PM_MAX_LEVELS];

@@ -19,6 +19,9 @@
            movl $event, %gs:PM_CB_EVENT;  jmp *%gs:PM_CB_EVENT_PATH
        back:
        The path preserves every register, flag and vector and leaves the program's stack alone;
+     - an outcome of a conditional branch is stored at PM_CB_BRANCHES_END + branch_left, which is
+       negative and rises to 0; then the buffer is full, and control goes to PM_CB_BRANCH_PATH,
+       which preserves what the slow path does, too;
      - a call of a routine of the C library that accesses memory (enum pm_called) is reported in
    the same way right before it, with pm_called_word in PM_CB_EVENT and the arguments in their
    registers, through PM_CB_CALLED_PATH; and so is a string instruction that may stop early.
@@ -32,7 +35,7 @@
 #include "core/access.h"
 
 #define PM_PROBE_MAGIC "PMPROBE"
-#define PM_PROBE_VERSION 7
+#define PM_PROBE_VERSION 8
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
@@ -49,6 +52,8 @@ enum pm_control_block_offset {
     PM_CB_CALLED_PATH = 256, /* … the addresses of its code for calls of the C library, */
     PM_CB_BOUND_DONE = 280,  /* for the end of a copy that a lower bound is measured with, */
     PM_CB_BOUND_OVER = 288,  /* and of a copy whose rings are at their end (core/bound_abi.h) */
+    PM_CB_BRANCH_PATH = 344, /* where control goes when the buffer of branches is full, */
+    PM_CB_BRANCH_LEFT = 352, /* and −bytes that are left in it */
     PM_CB_COUNTERS = 4096,   /* counter 0; 8 bytes each */
 };
 enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
@@ -56,6 +61,20 @@ enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
 /* Counters of all modules of a process together; virtual memory of a control block is
    PM_CB_COUNTERS + 8·PM_MAX_COUNTERS bytes, of which only touched pages exist. */
 #define PM_MAX_COUNTERS (1u << 22)
+
+/* The buffer of branches, behind the counters: words of struct pm_branch_record. */
+enum { PM_BRANCH_BUFFER_BYTES = 32768 };
+#define PM_CB_BRANCHES_END (PM_CB_COUNTERS + 8 * PM_MAX_COUNTERS + PM_BRANCH_BUFFER_BYTES)
+
+/* An execution of a conditional branch, or a visit of a loop (enum pm_branch_kind). */
+struct pm_branch_record {
+    uint32_t branch; /* pm_probe_header.first_branch + the index in the module's table */
+    uint32_t value;  /* the lowest byte: 1 taken, 0 not, the others are anything; of a loop how
+                        often its back edge was taken */
+};
+
+/* Branches of all modules of a process together. */
+#define PM_MAX_BRANCHES (1u << 22)
 
 /* References, and scopes, of all modules of a process together. */
 #define PM_MAX_REFERENCES (1u << 22)
@@ -141,6 +160,18 @@ struct pm_probe_access {
                          address (of a module that is loaded once) */
 };
 
+enum pm_branch_kind {
+    PM_BRANCH_EACH,           /* a record an execution */
+    PM_BRANCH_LOOP_TAKEN,     /* the only branch of an innermost loop, a record a visit of the loop;
+                                 taken it is the back edge, … */
+    PM_BRANCH_LOOP_NOT_TAKEN, /* … or not taken */
+};
+struct pm_probe_branch {
+    uint64_t address; /* link-time, of the instruction */
+    uint32_t block;   /* index in the module's structure */
+    uint32_t kind;    /* enum pm_branch_kind */
+};
+
 /* A scope that events may name.  Events call it pm_probe_header.first_scope + its index here, which
    is its index in the module's own pm_structure. */
 struct pm_probe_scope {
@@ -213,6 +244,8 @@ struct pm_probe_header {
     uint32_t first_address_record, n_address_records;
     uint32_t n_accesses, n_moved;
     uint32_t n_returns, n_intervals;
+    uint32_t first_branch, n_branches;
+    uint64_t branches;        /* struct pm_probe_branch [n_branches] */
     uint64_t references;      /* struct pm_probe_reference [n_references] */
     uint64_t address_records; /* struct pm_probe_address_record [n_address_records] */
     uint64_t accesses;        /* struct pm_probe_access [n_accesses] */
@@ -262,6 +295,8 @@ struct pm_probe_header {
 #define PM_ENV_ACCESSES "PMODEL_ACCESSES"
 /* anything: intervals have histograms of their own; not under sampling */
 #define PM_ENV_INTERVAL_MEMORY "PMODEL_INTERVAL_MEMORY"
+/* anything: how predictable branches are; of a copy that stores their outcomes */
+#define PM_ENV_BEHAVIOUR "PMODEL_BEHAVIOUR"
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */
 #define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/behaviour/behaviour.h"
 #include "core/histogram.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
@@ -80,6 +81,7 @@ struct pm_profile {
     PM_ARRAY(struct pm_group_histogram, dirty);
     struct pm_run_strides strides; /* of references; empty: not known.  Owned, unless … */
     bool borrows_strides;          /* … they are those of another profile, which lives longer */
+    struct pm_behaviour behaviour; /* of branches; empty: not measured.  Owned */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
     PM_ARRAY(struct pm_miss_model_error, miss_errors); /* of these models, by block size; owned */

@@ -25,6 +25,7 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile->miss_errors);
     if (!profile->borrows_strides)
         pm_run_strides_free(&profile->strides);
+    pm_behaviour_free(&profile->behaviour);
     for (size_t i = 0; i < profile->n_threads; i++)
         pm_profile_free(profile->threads[i]);
     free(profile->threads);
@@ -58,6 +59,10 @@ struct pm_profile *pm_profile_copy(const struct pm_profile *profile) {
     copy->miss_errors =
         copy_of(profile->miss_errors, profile->n_miss_errors, sizeof *copy->miss_errors);
     copy->cap_miss_errors = profile->n_miss_errors;
+    copy->behaviour.branches =
+        copy_of(profile->behaviour.branches, profile->behaviour.n_branches,
+                sizeof *copy->behaviour.branches);
+    copy->behaviour.cap_branches = profile->behaviour.n_branches;
     copy->borrows_strides = true;
     return copy;
 }
@@ -117,6 +122,9 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
     size_t n_strides = profile->strides.n_references;
     if (n_strides) /* ascending */
         fits &= profile->strides.references[n_strides - 1].reference < structure->n_references;
+    size_t n_branches = profile->behaviour.n_branches;
+    if (n_branches) /* likewise */
+        fits &= profile->behaviour.branches[n_branches - 1].block < structure->n_blocks;
     return fits || pm_fail(err, "a run's counts do not fit the program's structure: the store is "
                                 "damaged; measure again");
 }

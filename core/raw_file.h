@@ -83,18 +83,19 @@
                         the begin of this one (of the first from 0 of CLOCK_MONOTONIC), and to its
                         end
      PM_RAW_MPI_SPAN    struct pm_raw_mpi_span; at most one
+     PM_RAW_BRANCHES    u64 module, u64 thread, then struct pm_raw_branch ascending by block
      PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
    variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks, call
-   paths, intervals and communication; version 8 times of calls of MPI. */
+   paths, intervals and communication; version 8 times of calls of MPI; version 9 branches. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 8
+#define PM_RAW_VERSION 9
 
 struct pm_raw_header {
     char magic[8];
@@ -138,6 +139,22 @@ enum pm_raw_tag {
     PM_RAW_CALL_TIMES = 26,
     PM_RAW_CALL_LOG = 27,
     PM_RAW_MPI_SPAN = 28,
+    PM_RAW_BRANCHES = 29,
+};
+
+/* The reference predictors of branches, strongest first. */
+enum pm_branch_predictor {
+    PM_PREDICTOR_TAGE,
+    PM_PREDICTOR_GSHARE,
+    PM_PREDICTOR_BIMODAL,
+    PM_N_PREDICTORS,
+};
+
+/* What a thread did at the branch that ends a basic block (core/behaviour/behaviour.h). */
+struct pm_raw_branch {
+    uint32_t block, reserved;             /* index in the module's structure */
+    uint64_t executions, taken, analysed; /* EXECUTIONS are not 0, the others at most as many */
+    uint64_t wrong[PM_N_PREDICTORS];      /* of the analysed ones */
 };
 
 /* What a thread moved on a socket in one call (core/communication/communication.h). */

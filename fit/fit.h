@@ -120,6 +120,10 @@ void pm_fit_write_backs(const struct pm_structure *structure,
                         const struct pm_profile *const *profiles, size_t n_profiles,
                         const struct pm_fit_options *options, struct pm_model_set *set);
 
+/* The same of mispredicted branches (core/behaviour/behaviour.h), into SET's `branches`. */
+void pm_fit_branches(const struct pm_profile *const *profiles, size_t n_profiles,
+                     const struct pm_fit_options *options, struct pm_model_set *set);
+
 /* Models of series of one's own, made as those of edges are: COUNTS[s · n_runs + k] is what series
    s is at RUNS[k], in the order of RUNS.  The set has a model for each series in place of an edge
    and no histograms; owned by the caller.  Errors as pm_fit.  What is counted need not be a whole

@@ -92,7 +92,7 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 19 };
+    enum { MOST_OF_PMODEL = 20 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     char *sockets = pm_event_choice_sockets(&request->copies.events);
     if (raw)
@@ -106,6 +106,8 @@ static char **run_environment(const struct pm_sized_run *run, const char *raw,
     if (raw && measured != TIMES && sockets)
         own[n++] = pm_sprintf(PM_ENV_SOCKETS "=%s", sockets);
     free(sockets);
+    if (raw && measured != TIMES && request->copies.behaviour)
+        own[n++] = pm_strdup(PM_ENV_BEHAVIOUR "=1");
     if (request->handler)
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && bounds) {

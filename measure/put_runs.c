@@ -187,6 +187,9 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
     if (there->run && request->write_backs &&
         !pm_store_has_dirty(session->store, at, &there->run, err))
         return false;
+    if (there->run && request->copies.behaviour &&
+        !pm_store_has_behaviour(session->store, at, &there->run, err))
+        return false;
     if (there->run && !there->profile && !has_same_profile(session, at, &there->profile, err))
         return false;
     if (!there->run || there->times || request->time_again)

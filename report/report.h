@@ -66,6 +66,11 @@ void pm_report_threads(FILE *out, const struct pm_machine *machine,
 void pm_report_carried(FILE *out, const struct pm_carried_report *report,
                        const struct pm_report_options *options);
 
+/* `pmodel show --as branches`: those of a run, measured at size AT. */
+void pm_report_branches(FILE *out, const struct pm_structure *structure,
+                        const struct pm_parameters *at, const struct pm_behaviour *behaviour,
+                        const struct pm_report_options *options);
+
 /* `pmodel show --as profile`: basic blocks, most references to memory first, measured at size AT.
  */
 enum pm_profile_view { PM_PROFILE_BLOCKS, PM_PROFILE_STRIDES, PM_PROFILE_MIX };

@@ -27,6 +27,8 @@ void pm_control_block_fill(struct pm_control_block *block, void *stack, void *bu
     block->slow = (uint64_t)pm_slow_path;
     block->event_path = (uint64_t)pm_event_ignore;
     block->called_path = (uint64_t)pm_called_path;
+    block->branch_path = (uint64_t)pm_branch_ignore;
+    block->branch_left = block->branches_done = -PM_BRANCH_BUFFER_BYTES;
     block->xsave_mask = xsave_mask();
     block->consume = 1;
 }
@@ -48,6 +50,7 @@ struct pm_control_block *pm_control_block_new(struct pm_thread *thread,
         block->limit = block->start + PM_SHARED_QUANTUM_BYTES;
     block->event_path = pm_first_block->event_path;
     block->called_path = pm_first_block->called_path;
+    block->branch_path = pm_first_block->branch_path;
     block->bound_done = pm_first_block->bound_done;
     block->bound_over = pm_first_block->bound_over;
     block->outer = outer;

@@ -26,6 +26,8 @@
 #define PM_OFFSET_BOUND_BEGIN 312
 #define PM_OFFSET_BOUND_NOW 320
 #define PM_OFFSET_BOUND_STATUS 328
+#define PM_OFFSET_BRANCH_LEFT 352
+#define PM_BRANCH_BUFFER 32768   /* PM_BRANCH_BUFFER_BYTES */
 #define PM_OFFSET_TIMER_OPEN 448 /* a cache line with all that an event with a timer needs … */
 #define PM_OFFSET_TIMER_WATCH 456
 #define PM_OFFSET_TIMER_ARMED 464
@@ -79,7 +81,9 @@ struct pm_control_block {
      * counter at the last event. */
     uint64_t bound_done, bound_over, bound_stack, bound_entry, bound_begin, bound_now, bound_status;
     struct pm_bound_thread *bound_thread; /* shadow_loops/shadow_loops.c; NULL: none yet */
-    unsigned char unused[PM_OFFSET_TIMER_OPEN - 344];
+    uint64_t branch_path;
+    int64_t branch_left, branches_done; /* −bytes that are left, and were when all was analysed */
+    unsigned char unused[PM_OFFSET_TIMER_OPEN - 368];
     /* Of timers.  The fast path may go on while the word at %fs:timer_watch is
        timer_armed. */
     struct pm_open_scopes *timer_open; /* open_scopes */
@@ -94,6 +98,7 @@ struct pm_control_block {
     uint64_t counters[]; /* PM_MAX_COUNTERS */
 };
 
+_Static_assert(PM_BRANCH_BUFFER == PM_BRANCH_BUFFER_BYTES, "for the assembly");
 #define PM_CHECK_OFFSET(field, offset)                                                             \
     _Static_assert(offsetof(struct pm_control_block, field) == (offset), #field)
 PM_CHECK_OFFSET(self, PM_CB_SELF);
@@ -129,6 +134,9 @@ PM_CHECK_OFFSET(bound_entry, PM_OFFSET_BOUND_ENTRY);
 PM_CHECK_OFFSET(bound_begin, PM_OFFSET_BOUND_BEGIN);
 PM_CHECK_OFFSET(bound_now, PM_OFFSET_BOUND_NOW);
 PM_CHECK_OFFSET(bound_status, PM_OFFSET_BOUND_STATUS);
+PM_CHECK_OFFSET(branch_path, PM_CB_BRANCH_PATH);
+PM_CHECK_OFFSET(branch_left, PM_CB_BRANCH_LEFT);
+PM_CHECK_OFFSET(branch_left, PM_OFFSET_BRANCH_LEFT);
 PM_CHECK_OFFSET(timer_open, PM_OFFSET_TIMER_OPEN);
 PM_CHECK_OFFSET(timer_watch, PM_OFFSET_TIMER_WATCH);
 PM_CHECK_OFFSET(timer_armed, PM_OFFSET_TIMER_ARMED);
@@ -146,7 +154,12 @@ enum {
        stays in a second-level cache, and the slow path's own cost is below 0.1 ns a record. */
     PM_RECORD_BUFFER_BYTES = 4 * PM_RECORD_SLACK,
 };
-#define PM_CONTROL_BLOCK_BYTES (PM_CB_COUNTERS + 8ul * PM_MAX_COUNTERS)
+#define PM_CONTROL_BLOCK_BYTES ((uint64_t)PM_CB_BRANCHES_END)
+
+/* Behind the last of BLOCK's records of branches. */
+static inline struct pm_branch_record *pm_branches_end(struct pm_control_block *block) {
+    return (struct pm_branch_record *)((char *)block + PM_CB_BRANCHES_END);
+}
 
 /* The block that %gs points to. */
 static inline struct pm_control_block *pm_current_block(void) {
@@ -176,6 +189,11 @@ extern struct pm_control_block *const pm_first_block;
 /* records/slow_path.S */
 void pm_slow_path(void);
 void pm_slow_path_end(void); /* not to be called: its address is where pm_slow_path ends */
+
+/* records/slow_path.S: values of PM_CB_BRANCH_PATH; forgets what is in the buffer, has it analysed.
+ */
+void pm_branch_ignore(void);
+void pm_branch_path(void);
 
 /* events/event_paths.S: values of PM_CB_EVENT_PATH. */
 void pm_event_ignore(void); /* nothing */

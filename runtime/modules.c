@@ -17,6 +17,8 @@ struct pm_address_record *pm_address_records;
 uint32_t *pm_group_scopes, *pm_reference_blocks;
 struct pmodel_scope *pm_scopes;
 struct pmodel_program pm_program;
+struct pm_probe_branch *pm_branches;
+uint32_t pm_n_branches;
 bool pm_modules_have_events, pm_modules_have_markers, pm_modules_have_starts;
 bool pm_modules_have_intervals;
 static bool describe_all;
@@ -151,6 +153,19 @@ static bool add_address_records(const struct pm_probe_header *header, uint64_t l
         count_accesses(added, address_record->n_accesses);
         __atomic_store_n(&added->n_accesses, address_record->n_accesses, __ATOMIC_RELEASE);
     }
+    return true;
+}
+
+static bool add_branches(const struct pm_probe_header *header) {
+    const struct pm_probe_branch *table = (const void *)((const char *)header + header->branches);
+    if (header->n_branches == 0)
+        return true;
+    if (header->first_branch > PM_MAX_BRANCHES ||
+        header->n_branches > PM_MAX_BRANCHES - header->first_branch ||
+        (!pm_branches && !(pm_branches = pm_mmap(PM_MAX_BRANCHES * sizeof *pm_branches))))
+        return false;
+    memcpy(pm_branches + header->first_branch, table, header->n_branches * sizeof *table);
+    raise_to(&pm_n_branches, header->first_branch + header->n_branches);
     return true;
 }
 
@@ -318,6 +333,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
                       sizeof(struct pm_probe_address_record), segment_bytes) &&
            table_fits(header->accesses, header->n_accesses, sizeof(struct pm_probe_access),
                       segment_bytes) &&
+           table_fits(header->branches, header->n_branches, sizeof(struct pm_probe_branch),
+                      segment_bytes) &&
            (!header->group_scopes ||
             table_fits(header->group_scopes, header->n_groups, sizeof(uint32_t), segment_bytes)) &&
            (!header->reference_blocks || table_fits(header->reference_blocks, header->n_references,
@@ -339,7 +356,8 @@ static bool add_tables(const struct pm_probe_header *header, uint64_t segment_by
                        uint64_t load_bias, uint32_t first_group) {
     return add_scopes(header, segment_bytes) && add_counters(header, segment_bytes) &&
            add_group_scopes(header, first_group) && add_reference_blocks(header) &&
-           add_references(header, first_group) && add_address_records(header, load_bias);
+           add_branches(header) && add_references(header, first_group) &&
+           add_address_records(header, load_bias);
 }
 
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,

@@ -67,6 +67,11 @@ static inline bool pm_record_is_known(uint64_t number) {
            __atomic_load_n(&pm_address_records[number].n_accesses, __ATOMIC_ACQUIRE) > 0;
 }
 
+/* Branch number → what the module says of it; those that no module has are of address 0.  NULL
+   while there are none. */
+extern struct pm_probe_branch *pm_branches;
+extern uint32_t pm_n_branches; /* highest number + 1 */
+
 /* Group, counted over all modules → number of the scope that it is directly in; NULL while no
    module describes it. */
 extern uint32_t *pm_group_scopes;

@@ -14,6 +14,7 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
+#include "runtime/branch_outcomes/branch_outcomes.h"
 #include "runtime/shadow_loops/shadow_loops.h"
 #include "runtime/read_clock.h"
 #include "runtime/mpi_events/mpi_events.h"
@@ -146,6 +147,7 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_control_block_detect();
     choose_handler();
     pm_intervals_begin();
+    pm_branches_begin();
     bool wants_events = pm_wants_events();
     pm_first_block->consume = wants_events || (pm_process_handler && pm_process_handler->accesses);
     pm_first_block->event_path = (uint64_t)(wants_events ? pm_event_record : pm_event_ignore);

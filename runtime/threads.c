@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <threads.h>
 
+#include "runtime/branch_outcomes/branch_outcomes.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
@@ -178,6 +179,7 @@ void pm_threads_after_fork(void) {
             continue;
         for (struct pm_control_block *block = thread->block; block; block = block->inner)
             block->next = block->consumed = block->start;
+        pm_branches_after_fork(thread);
         pm_queue_after_fork(thread);
         pm_thread_take_counters(thread, false);
         for (uint32_t j = 0; thread->kept && j < pm_n_counters; j++)

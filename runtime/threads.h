@@ -50,6 +50,7 @@ struct pm_thread {
     uint64_t *difference;  /* since then; room for what it gets */
     struct pm_thread_times *times;         /* timers.h; NULL none */
     struct pm_path_room *path_room;        /* call_paths.h; NULL: no walk yet */
+    struct pm_thread_branches *branches;   /* branch_outcomes/branch_outcomes.h; NULL: none yet */
     struct pm_thread_intervals *intervals; /* thread_intervals/thread_intervals.h; NULL: none yet */
     void *(*start)(void *);
     int (*start_c11)(void *);

@@ -1,12 +1,18 @@
-/* Branches that are predicted wrongly, at most, from edge counts and the lifted code.
+/* Branches that are predicted wrongly: as measured (core/behaviour/behaviour.h), by the reference
+   predictor that the machine's is like; where that is not known at most, from edge counts and the
+   lifted code.
 
-   A branch that leaves a loop is wrong once an entry if the loop's trip count varies, or is more
-   than a predictor remembers; of a trip count that is constant and short it is right.  Any other
-   branch is wrong at most min(p, 1 − p) times a pass, p being how often it is taken: where it hangs
-   on data that the region loads.  What hangs on nothing loaded repeats itself from entry to entry
-   and is right.
+   Of a measured branch m of n executions are wrong, so in a pass through its basic block m / n.  If
+   it leaves a loop, up to one of them an entry is at the end of the entry, where a simulation has
+   it; the others are anywhere.
 
-   Edge counts do not say whether a trip count varies: it does if its mean is no whole number.
+   A branch that was not measured: one that leaves a loop is wrong once an entry if the loop's trip
+   count varies, or is more than a predictor remembers; of a trip count that is constant and short
+   it is right.  Any other branch is wrong at most min(p, 1 − p) times a pass, p being how often it
+   is taken: where it hangs on data that the region loads.  What hangs on nothing loaded repeats
+   itself from entry to entry and is right.
+
+   Then edge counts do not say whether a trip count varies: it does if its mean is no whole number.
    Assumed is that outcomes follow no pattern that a predictor would learn. */
 #include <math.h>
 #include <stdlib.h>
@@ -110,6 +116,29 @@ static double wrong_exits(const struct pm_frequencies *f, uint32_t loop, double 
                : leave;
 }
 
+/* How often a pass through BLOCK is wrong as measured; NAN: not known. */
+static double measured_share(const struct pm_frequencies *f, uint32_t block) {
+    const struct pm_measured_branch *branch =
+        f->behaviour ? pm_behaviour_branch(f->behaviour, block) : NULL;
+    return branch ? pm_branch_mispredictions(branch, f->predictor) / branch->executions : NAN;
+}
+
+bool pm_is_measured_branch(const struct pm_frequencies *frequencies, uint32_t block) {
+    return !isnan(measured_share(frequencies, block));
+}
+
+/* ENTRIES of the loop that WAYS leave. */
+static struct pm_wrong_branch wrong_as_measured(double share, double passes,
+                                                const struct ways *ways, double entries) {
+    struct pm_wrong_branch wrong = {.of_data = share};
+    if (ways->leave > 0 && ways->stay > 0 && entries > 0) {
+        double exits = fmin(share * passes, fmin(fmin(ways->leave, ways->stay), entries));
+        wrong.of_exits = exits / entries;
+        wrong.of_data = fmax(0, share - exits / passes);
+    }
+    return wrong;
+}
+
 struct pm_wrong_branch *pm_wrong_branches(const struct pm_frequencies *frequencies,
                                           uint32_t region) {
     const struct pm_structure *s = frequencies->structure;
@@ -125,6 +154,11 @@ struct pm_wrong_branch *pm_wrong_branches(const struct pm_frequencies *frequenci
         if (passes <= 0)
             continue;
         struct ways ways = ways_out(frequencies, block, loop);
+        double share = measured_share(frequencies, block);
+        if (!isnan(share)) {
+            wrong[k] = wrong_as_measured(share, passes, &ways, entries);
+            continue;
+        }
         if (ways.leave > 0 && ways.stay > 0 && entries > 0)
             wrong[k].of_exits =
                 wrong_exits(frequencies, loop, fmin(ways.leave, ways.stay)) / entries;

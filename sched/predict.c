@@ -191,6 +191,7 @@ static void share_out(const struct mapping *m, uint32_t region, const double *we
             self->causes[c] += share * schedule->causes[c];
         self->schedule_cycles += share * schedule->cycles;
         self->mispredictions += share * schedule->mispredictions;
+        self->assumed_mispredictions += share * schedule->assumed_mispredictions;
     }
 }
 
@@ -323,6 +324,8 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
         return NULL;
     pm_dump_profile(m.dumping, profile, machine);
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
+    m.frequencies.behaviour = &profile->behaviour;
+    m.frequencies.predictor = machine->branch_predictor;
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
     m.executions = pm_alloc(machine->n_costs, sizeof *m.executions);
     m.groups = pm_alloc(structure->n_groups, sizeof *m.groups);

@@ -335,10 +335,21 @@ static void note_branches(const struct pm_machine *machine, struct pm_prediction
             "Machine file %s does not say what a branch that is predicted wrongly "
             "costs: up to %.3g of them cost nothing here.",
             machine->name, total->mispredictions);
-    pm_prediction_note_of(
-        prediction, share_of(total->causes[PM_CAUSE_MISPREDICTIONS], total->cycles),
-        "Branches on loaded data count as wrong as often as they go the rarer way, "
-        "at most; misses of instruction caches are not counted.");
+    double cycles = total->causes[PM_CAUSE_MISPREDICTIONS];
+    double assumed =
+        total->mispredictions > 0 ? total->assumed_mispredictions / total->mispredictions : 1;
+    if (assumed > 0)
+        pm_prediction_note_of(
+            prediction, share_of(assumed * cycles, total->cycles),
+            "Branches on loaded data count as wrong as often as they go the rarer way, at most "
+            "(`pmodel run --behaviour` measures how often); misses of instruction caches are not "
+            "counted.");
+    if (assumed < 1)
+        pm_prediction_note_of(
+            prediction, share_of((1 - assumed) * cycles, total->cycles),
+            "Branches count as wrong as often as a reference predictor (%s) was in the measured "
+            "runs; misses of instruction caches are not counted.",
+            pm_branch_predictor_word(machine->branch_predictor));
 }
 
 /* Where edge counts leave open which ways through a loop's branches go together. */

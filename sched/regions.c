@@ -167,8 +167,13 @@ static void add_branches(struct scheduling *s) {
     uint32_t first = regions->first[request->region];
     double entries = request->entries, filling = s->start_cycles, exits = 0, of_data = 0;
     for (uint32_t k = first; k < regions->first[request->region + 1]; k++) {
-        exits += entries * s->wrong[k - first].of_exits;
-        of_data += request->frequencies->blocks[regions->items[k]] * s->wrong[k - first].of_data;
+        uint32_t block = regions->items[k];
+        double at_exits = entries * s->wrong[k - first].of_exits;
+        double elsewhere = request->frequencies->blocks[block] * s->wrong[k - first].of_data;
+        exits += at_exits;
+        of_data += elsewhere;
+        if (!pm_is_measured_branch(request->frequencies, block))
+            s->schedule->assumed_mispredictions += at_exits + elsewhere;
     }
     s->schedule->mispredictions = exits + of_data;
     double left = exits * (s->passed > 0 ? 1 - s->with_entries / s->passed : 1);

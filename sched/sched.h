@@ -82,9 +82,11 @@ void pm_prediction_note_of(struct pm_prediction *prediction, double share, const
 
 struct pm_frequencies {
     const struct pm_structure *structure;
-    const double *edges;     /* of the profile */
-    double *blocks;          /* executions of each basic block */
-    struct pm_lists out;     /* of each basic block: the edges that leave it */
+    const double *edges;                  /* of the profile */
+    double *blocks;                       /* executions of each basic block */
+    const struct pm_behaviour *behaviour; /* what was measured of branches; NULL: nothing */
+    enum pm_branch_predictor predictor;   /* that the machine's is like */
+    struct pm_lists out;                  /* of each basic block: the edges that leave it */
     struct pm_lists regions; /* of each loop, and each routine outside its loops, by scope: the
                                 basic blocks, in order of address */
 };

@@ -11,10 +11,12 @@
 
 /* ---- branches.c ------------------------------------------------------------------------------ */
 
-/* How often the branches of REGION are predicted wrongly, at most: of each of its basic blocks, in
-   the order of their list.  Freed by the caller. */
+/* How often the branches of REGION are predicted wrongly, those that are not measured at most: of
+   each of its basic blocks, in the order of their list.  Freed by the caller. */
 struct pm_wrong_branch *pm_wrong_branches(const struct pm_frequencies *frequencies,
                                           uint32_t region);
+/* Is that of BLOCK measured? */
+bool pm_is_measured_branch(const struct pm_frequencies *frequencies, uint32_t block);
 /* Those of the steps of a path through REGION, into STEPS_WRONG (n_steps); whether there is one. */
 bool pm_wrong_on_path(const struct pm_frequencies *frequencies, uint32_t region,
                       const struct pm_wrong_branch *wrong, const struct pm_path_step *steps,
@@ -73,6 +75,7 @@ struct pm_region_schedule {
     double causes[PM_N_CAUSES];
     double gains[PM_N_CAUSES]; /* with_gains */
     double mispredictions;
+    double assumed_mispredictions; /* of these, those that are what counts allow at most */
     double shadowed_cycles;   /* of these, mispredictions and what filling and draining takes */
     double resource_cycles;   /* of an iteration of a loop: of units, or the front end */
     double recurrence_cycles; /* of an iteration of a loop */

@@ -6,14 +6,15 @@
 
        schedule        S · (1 − e^−s),  S · (e^s − 1)          S: its cycles but for mispredictions
        exposed misses  c · (1 − (lower / c)^d),  c · ((upper / c)^u − 1)
-       mispredictions  0.9 of them, downwards: as many as counted is the most
+       mispredictions  0.9 of them, downwards, of branches that were not measured: as many as
+   counted is the most
 
    s is how far schedules are from the clock.  The estimate c stands between `lower`, every miss
    prefetched, and `upper`, every miss alone; the truth does as well, but where nobody knows: d and
    u are how far along it is found, as shares of the distance between the logarithms.
 
-   Nothing is below the schedule as short as it may be, S · e^−s and a tenth of the mispredictions,
-   without a miss.
+   Nothing is below the schedule as short as it may be, S · e^−s, a tenth of the
+   mispredictions that are assumed, and all that are measured, without a miss.
 
    The machine's figures have a low and a high side of their own (machine_interval.c).
 
@@ -33,6 +34,9 @@
 static void spread_model(struct pm_cost_sum *self) {
     struct pm_spread *spread = &self->spread;
     double mispredicted = self->causes[PM_CAUSE_MISPREDICTIONS];
+    double assumed = self->mispredictions > 0
+                         ? mispredicted * (self->assumed_mispredictions / self->mispredictions)
+                         : mispredicted;
     double schedule = fmax(0, self->schedule_cycles - mispredicted);
     double lower = fmin(self->lower_cycles, self->cycles);
     double upper = fmax(self->upper_cycles, self->cycles), less = 0, more = 0;
@@ -41,9 +45,9 @@ static void spread_model(struct pm_cost_sum *self) {
         more = self->cycles * (pow(upper / self->cycles, pm_sched_constants.share_upwards) - 1);
     }
     double shorter = schedule * (1 - exp(-pm_sched_constants.schedule_error));
-    spread->below = hypot(hypot(shorter, less), pm_sched_constants.most_of_it * mispredicted);
+    spread->below = hypot(hypot(shorter, less), pm_sched_constants.most_of_it * assumed);
     spread->above = hypot(schedule * (exp(pm_sched_constants.schedule_error) - 1), more);
-    spread->least = schedule - shorter + (1 - pm_sched_constants.most_of_it) * mispredicted;
+    spread->least = schedule - shorter + mispredicted - pm_sched_constants.most_of_it * assumed;
     spread->below_squares = spread->below * spread->below;
     spread->above_squares = spread->above * spread->above;
 }

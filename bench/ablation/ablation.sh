@@ -13,11 +13,14 @@
 in_folder ablation
 blocks=64,4096
 
+# A store that is there, and of this format.
+can_be_read() { [ -s "$1" ] && pmodel show "$1" >/dev/null 2>&1; }
+
 # take_validated NAME: the runs of `make validate`, where its program is as new as the source; false if there
 # are none.
 take_validated() {
     local from=$BUILD/validate/$1
-    [ -s "$from/models.pmdb" ] && [ -s "$from/measured.pmdb" ] || return 1
+    can_be_read "$from/models.pmdb" && can_be_read "$from/measured.pmdb" || return 1
     [ "$from/$1" -nt "$apps/$(size_value "$1" source)" ] || return 1
     cp "$from/models.pmdb" "$from/measured.pmdb" .
 }
@@ -68,7 +71,7 @@ measure() {
         mapfile -t arguments < <(program_arguments "$from" fit)
     fi
     printf '%s\n' "$class" "$from" "$fit" "$predict" "${arguments[@]}" >settings
-    if [ -s measured.pmdb ] && cmp -s new program && cmp -s settings measured.settings; then
+    if can_be_read models.pmdb && can_be_read measured.pmdb && cmp -s new program && cmp -s settings measured.settings; then
         return
     fi
     rm -f models.pmdb measured.pmdb

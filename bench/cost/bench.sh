@@ -23,7 +23,7 @@ FIT_GROUPS=${FIT_GROUPS:-1000 10000 100000}
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
-program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_default reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_bytes reuse_write_backs reuse_checkpoint reuse_memory time_over_native time_over_native_worst"
+program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_default reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_bytes reuse_write_backs reuse_checkpoint reuse_memory behaviour_over_default time_over_native time_over_native_worst"
 fit_figures="fit_groups_per_second fit_two_thread_efficiency fit_vs_octave fit_bytes_per_group"
 interpreter_figures="reuse_interpreters reuse_interpreters_vs_cachegrind"
 touch_figures="touch_stencil_64 touch_stencil_64_over_load touch_random_200mb touch_random_200mb_over_load"
@@ -127,6 +127,7 @@ reuse_carry --carry
 reuse_bytes --bytes
 reuse_write_backs --write-backs
 reuse_checkpoint --checkpoint
+behaviour_over_default --behaviour
 END
 
 # optional OPTION COMMAND...: what COMMAND prints, null without the option.
@@ -165,7 +166,8 @@ measure_program() {
         if ((round <= exact_rounds)); then
             if wants_exact; then ways+=(exact); fi
             if wanted reuse_exact_4; then ways+=(exact_4); fi
-            if wanted reuse_default; then ways+=(default); fi
+            if wanted reuse_default || wanted behaviour_over; then ways+=(default); fi
+            if wanted behaviour_over; then ways+=(behaviour); fi
             if wanted reuse_second_core; then ways+=(second_core); fi
             if wanted reuse_sampled_64; then ways+=(sampled); fi
             if wanted reuse_carry; then ways+=(carry); fi
@@ -194,6 +196,7 @@ measure_program() {
                 ;;
             exact_4) record exact_4 $round "$(instrumented_seconds "$size" --block 32,64,128,4096 -- "${asked[@]}")" ;;
             default) record default $round "$(instrumented_seconds "$size" -- "${asked[@]}")" ;;
+            behaviour) record behaviour $round "$(optional --behaviour instrumented_seconds "$size" --behaviour -- "${asked[@]}")" ;;
             second_core)
                 record native_wall $round "$(elapsed_seconds "${plain[@]}")"
                 record second_core $round "$(CLOCK=wall_seconds optional --second-core instrumented_seconds \

@@ -1,6 +1,6 @@
 # From the times that bench/cost/bench.sh takes to ratios for each program and to figures.
 #
-# A time is {program, kind, way, round, seconds}; way: native, edges, exact, exact_4, default, sampled, carry, checkpoint, cachegrind,
+# A time is {program, kind, way, round, seconds}; way: native, edges, exact, exact_4, default, behaviour, sampled, carry, checkpoint, cachegrind,
 # profile_generate, valgrind_none, timed or, run just before that, timed_native, and of elapsed time second_core and,
 # just before it, native_wall; seconds null if the run failed.  What else was measured has a way sampled or memory and
 # fields of its own (reuse.bash).  A figure that lacks a run is null and does not hold.
@@ -38,6 +38,7 @@ def ratios(times; measured): times | group_by([.program, .kind]) | map(. as $tim
     sampled_error_mean: ([$also[] | select(.way == "sampled")][0].mean),
     carry_over_exact: ratio("carry"; "exact"), bytes_over_exact: ratio("bytes"; "exact"),
     write_backs_over_exact: ratio("write_backs"; "exact"),
+    behaviour_over_default: ratio("behaviour"; "default"),
     checkpoint_over_exact: ratio("checkpoint"; "exact"),
     memory: ([$also[] | select(.way == "memory")][0] | if . == null then null else memory_ratio end),
     cachegrind: ratio("cachegrind"; "native"), timed: ratio("timed"; "timed_native"),
@@ -107,6 +108,7 @@ def figures(programs; lift; resolved; fit; qp; coverage; cc1; interpreters; touc
     (programs | map(.carry_over_exact) | at_most("reuse_carry"; "ratio"; 1.6; geometric_mean)),
     (programs | map(.bytes_over_exact) | told("reuse_bytes"; "ratio"; geometric_mean)),
     (programs | map(.write_backs_over_exact) | told("reuse_write_backs"; "ratio"; geometric_mean)),
+    (programs | map(.behaviour_over_default) | at_most("behaviour_over_default"; "ratio"; 1.3; geometric_mean)),
     (programs | map(.checkpoint_over_exact) | at_most("reuse_checkpoint"; "ratio"; 1.05; geometric_mean)),
     (programs | map(.memory) | at_most("reuse_memory"; "ratio"; 1; max)),
     (touches | touch(1) | at_most("touch_stencil_64"; "ns"; 10; .[0])),

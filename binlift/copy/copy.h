@@ -42,8 +42,11 @@ struct pm_instrumentation_plan {
     bool *call_moves;  /* per instruction: a call that is made from the new text, and comes back
                           there; NULL: none is */
     struct pm_unwinding *unwinding; /* what is known of frames, if a call moves; NULL */
+    bool *analysed;                 /* per routine: it is not only counted */
     bool *records;                  /* per routine: what it accesses is recorded */
     bool *recorded;                 /* per reference */
+    uint32_t *branch_of; /* per basic block: the branch at its end in `branches`; PM_NONE */
+    PM_ARRAY(struct pm_probe_branch, branches); /* whose outcomes are stored; ascending by block */
     bool *counted;        /* per routine: the frequencies of its edges are known after a run */
     uint8_t *scope_flags; /* per scope, for the descriptors: enum pm_probe_scope_flags */
     PM_ARRAY(struct pm_byte_range, read_bytes); /* of the text, which instructions read as data:

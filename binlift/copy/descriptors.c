@@ -217,6 +217,8 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
         .n_scopes = (uint32_t)structure->n_scopes,
         .has_memory_records = options->memory_records,
         .first_scope = options->first_scope,
+        .first_branch = options->first_branch,
+        .n_branches = (uint32_t)plan->n_branches,
         .old_text = lifted->text_low,
         .old_text_end = lifted->text_high,
         .header_address = segment_address,
@@ -226,6 +228,8 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
     align(&blob);
     if (options->memory_records)
         header.references = append_references(&blob, lifted);
+    header.branches = append(&blob, plan->branches, plan->n_branches * sizeof *plan->branches);
+    align(&blob);
     header.scopes = append_scopes(&blob, structure, plan->scope_flags);
     if (options->memory_records) {
         header.group_scopes = append_group_scopes(&blob, structure);

@@ -49,6 +49,8 @@ static bool can_be_instrumented(const struct pm_lifted *lifted,
         !has_room(path, "references to memory", options->first_reference,
                   options->memory_records ? lifted->structure->n_references : 0, PM_MAX_REFERENCES,
                   err) ||
+        !has_room(path, "branches", options->first_branch,
+                  options->branches ? lifted->structure->n_blocks : 0, PM_MAX_BRANCHES, err) ||
         !has_room(path, "scopes", options->first_scope, lifted->structure->n_scopes, PM_MAX_SCOPES,
                   err))
         return false;

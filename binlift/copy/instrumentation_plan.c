@@ -49,8 +49,10 @@ static void choose_measurements(const struct pm_lifted *lifted,
     size_t n = lifted->structure->n_routines;
     plan->records = pm_alloc(n, sizeof *plan->records);
     plan->counted = pm_alloc(n, sizeof *plan->counted);
+    plan->analysed = pm_alloc(n, sizeof *plan->analysed);
     for (size_t r = 0; r < n; r++) {
         bool analysed = plan->moves[r] && !(options->not_recorded && options->not_recorded[r]);
+        plan->analysed[r] = analysed;
         plan->records[r] = analysed && options->memory_records;
         plan->counted[r] =
             analysed && !options->no_counters && plan->counters->routines[r].n_counters > 0;
@@ -92,6 +94,7 @@ pm_plan_instrumentation(const struct pm_lifted *lifted,
         pm_find_moving_calls(lifted, plan);
     choose_measurements(lifted, plan);
     choose_references(lifted, plan);
+    pm_find_branches(lifted, plan);
     choose_scope_flags(lifted->structure, plan);
     return plan;
 }
@@ -104,8 +107,11 @@ void pm_instrumentation_plan_free(struct pm_instrumentation_plan *plan) {
     free(plan->block_moves);
     free(plan->call_moves);
     pm_unwinding_free(plan->unwinding);
+    free(plan->analysed);
     free(plan->records);
     free(plan->recorded);
+    free(plan->branch_of);
+    free(plan->branches);
     free(plan->counted);
     free(plan->scope_flags);
     free(plan->read_bytes);

@@ -18,6 +18,9 @@ void pm_find_read_bytes(const struct pm_lifted *lifted, struct pm_instrumentatio
 /* moving_blocks.c: fills PLAN's block_moves; needs `moves`. */
 void pm_find_moving_blocks(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan);
 
+/* stored_branches.c: fills PLAN's branch_of and branches; needs block_moves and analysed. */
+void pm_find_branches(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan);
+
 /* moving_calls.c: fills PLAN's unwinding and call_moves; needs block_moves. */
 void pm_find_moving_calls(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan);
 

@@ -20,9 +20,11 @@ static char *blocks_of(struct pm_store *store, const struct pm_parameters *at,
 /* "times, carriers", beside counts. */
 static char *extras_of(struct pm_store *store, const struct pm_parameters *at,
                        struct pm_error *err) {
-    bool bytes = false, dirty = false, patterns = false, communication = false, intervals = false;
+    bool bytes = false, dirty = false, patterns = false, communication = false, intervals = false,
+         behaviour = false;
     bool ok = pm_store_has_bytes(store, at, &bytes, err) &&
               pm_store_has_dirty(store, at, &dirty, err) &&
+              pm_store_has_behaviour(store, at, &behaviour, err) &&
               pm_store_has_patterns(store, at, NULL, 0, &patterns, err) &&
               pm_store_has_communication(store, at, &communication, err) &&
               pm_store_has_intervals(store, at, false, &intervals, err);
@@ -32,10 +34,9 @@ static char *extras_of(struct pm_store *store, const struct pm_parameters *at,
     const struct {
         bool has;
         const char *name;
-    } extras[] = {{times, "times"},         {bounds, "bounds"},
-                  {patterns, "carriers"},   {bytes, "bytes"},
-                  {dirty, "write-backs"},   {profile, "profile"},
-                  {intervals, "intervals"}, {communication, "communication"}};
+    } extras[] = {{times, "times"},     {bounds, "bounds"},       {patterns, "carriers"},
+                  {bytes, "bytes"},     {dirty, "write-backs"},   {behaviour, "behaviour"},
+                  {profile, "profile"}, {intervals, "intervals"}, {communication, "communication"}};
     char *text = pm_strdup("");
     for (size_t i = 0; i < sizeof extras / sizeof *extras; i++)
         if (extras[i].has)
@@ -101,10 +102,9 @@ const struct pm_command pm_command_show_runs = {
 };
 
 static const struct pm_command *const views[] = {
-    &pm_command_show_runs,          &pm_command_show_histograms,
-    &pm_command_show_strides,       &pm_command_show_carried,
-    &pm_command_show_intervals,     &pm_command_show_profile,
-    &pm_command_show_communication, NULL};
+    &pm_command_show_runs,    &pm_command_show_histograms,    &pm_command_show_strides,
+    &pm_command_show_carried, &pm_command_show_intervals,     &pm_command_show_branches,
+    &pm_command_show_profile, &pm_command_show_communication, NULL};
 
 const struct pm_command pm_command_show = {
     .name = "show",

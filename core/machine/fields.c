@@ -12,6 +12,10 @@ static const char *const indexings[] = {PM_INDEXINGS(WORD) NULL};
 static const char *const inclusions[] = {PM_INCLUSIONS(WORD) NULL};
 static const char *const write_policies[] = {PM_WRITE_POLICIES(WORD) NULL};
 #undef WORD
+static const char *const branch_predictors[] = {[PM_PREDICTOR_TAGE] = "tage",
+                                                [PM_PREDICTOR_GSHARE] = "gshare",
+                                                [PM_PREDICTOR_BIMODAL] = "bimodal",
+                                                NULL};
 
 #define MOST_BYTES 1125899906842624.0 /* a pebibyte */
 
@@ -73,6 +77,7 @@ static const struct pm_machine_field root[] = {
     LIST("fuses_branch"),
     LIST("eliminates"),
     FIGURE(pm_machine, mispredict_cycles, "mispredict_penalty", REAL, "cycles", 0, 1000),
+    CHOICE(pm_machine, branch_predictor, "branch_predictor", branch_predictors),
     FIGURE(pm_machine, store_forward_cycles, "store_forward_latency", REAL, "cycles", 0, 1000),
     FIGURE(pm_machine, store_forward_general_cycles, "store_forward_general_latency", REAL,
            "cycles", 0, 1000),
@@ -217,6 +222,10 @@ bool pm_field_is_figure(const struct pm_machine_field *field) {
 
 const char *pm_replacement_word(enum pm_replacement replacement) {
     return replacements[replacement];
+}
+
+const char *pm_branch_predictor_word(enum pm_branch_predictor predictor) {
+    return branch_predictors[predictor];
 }
 
 const char *pm_indexing_word(enum pm_indexing indexing) { return indexings[indexing]; }

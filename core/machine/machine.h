@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/raw_file.h"
 #include "core/structure/structure.h"
 #include "core/base/base.h"
 #include "core/shared_level/shared_level.h"
@@ -276,9 +277,10 @@ struct pm_machine {
     double store_forward_general_cycles; /* … of a general register; 0: as of any */
     bool renames_memory; /* a load into a general register of what a store has whole waits for the
                             store's data alone, and takes no time then */
-    double store_block_cycles;   /* … to a load of what several stores have, which are out of the
-                                    window by then; 0 unknown */
-    double mispredict_cycles;    /* penalty of a branch that was predicted wrongly; 0 unknown */
+    double store_block_cycles; /* … to a load of what several stores have, which are out of the
+                                  window by then; 0 unknown */
+    double mispredict_cycles;  /* penalty of a branch that was predicted wrongly; 0 unknown */
+    enum pm_branch_predictor branch_predictor; /* the reference predictor that its own is like */
     uint64_t fuses_branch;       /* bit set of classes whose instruction fuses with a branch */
     uint32_t eliminates;         /* PM_ELIMINATES_… */
     uint64_t page_bytes;         /* the page in use; 0: those of all TLBs */
@@ -392,6 +394,7 @@ struct pm_machine *pm_machine_without_level(const struct pm_machine *machine, si
 
 const char *pm_replacement_word(enum pm_replacement replacement);
 const char *pm_indexing_word(enum pm_indexing indexing);
+const char *pm_branch_predictor_word(enum pm_branch_predictor predictor);
 const char *pm_foreign_word(enum pm_foreign_kind kind);
 /* False if WORD, of LENGTH characters, is none. */
 bool pm_replacement_of(const char *word, size_t length, enum pm_replacement *replacement);

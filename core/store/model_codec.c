@@ -271,21 +271,34 @@ static void code_inner(struct pm_codec *codec, struct pm_model_set **set,
     *set = NULL;
 }
 
+static void code_branch_block(struct pm_codec *codec, uint32_t *block) { U32(*block); }
+
+static void code_branches(struct pm_codec *codec, struct pm_branch_models *branches) {
+    GROWABLE(branches, blocks, code_branch_block);
+    for (size_t i = 1; i < branches->n_blocks && !codec->in.fault; i++)
+        MUST(branches->blocks[i - 1] < branches->blocks[i]);
+    code_inner(codec, &branches->models, PM_MODELS_OF_BRANCHES, NULL);
+    MUST(codec->in.fault || branches->models->n_edges == branches->n_blocks * PM_N_PREDICTORS);
+}
+
 /* Sets in a set have none themselves, so that no file makes this recur. */
 static void code_inner_sets(struct pm_codec *codec, struct pm_model_set *set, bool is_inner,
                             const struct pm_model_taker *taker) {
     size_t n = set->n_held_out;
-    bool has_dirty = set->dirty;
+    bool has_dirty = set->dirty, has_branches = set->branches.models;
     BOOL(set->held_out_tried);
     U8(n);
     BOOL(has_dirty);
-    MUST(n <= PM_MOST_HELD_OUT && (!is_inner || (n == 0 && !has_dirty)));
+    BOOL(has_branches);
+    MUST(n <= PM_MOST_HELD_OUT && (!is_inner || (n == 0 && !has_dirty && !has_branches)));
     for (size_t i = 0; i < n && !codec->in.fault; i++) {
         code_inner(codec, &set->held_out[i], PM_MODELS_HELD_OUT, taker);
         set->n_held_out = !codec->reading ? n : taker ? 0 : i + 1;
     }
     if (has_dirty && !codec->in.fault)
         code_inner(codec, &set->dirty, PM_MODELS_OF_DIRTY, taker);
+    if (has_branches && !codec->in.fault)
+        code_branches(codec, &set->branches);
 }
 
 static void code_set(struct pm_codec *codec, struct pm_model_set *set, enum pm_model_set_role role,

@@ -1,5 +1,5 @@
 /* The profile store: what a run did, but for its histograms: counts of edges, of the whole and of
-   each thread; accesses that were not analysed; strides. */
+   each thread; accesses that were not analysed; strides; branches. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -139,6 +139,35 @@ static bool read_strides(struct pm_store *store, int64_t run, struct pm_run_stri
     return pm_rows_end(&rows);
 }
 
+/* ---- branches -------------------------------------------------------------------------------- */
+
+static bool is_branch(const struct pm_measured_branch *row) {
+    bool is_sound = row->executions >= row->analysed && row->executions >= row->taken &&
+                    row->analysed >= 0 && row->taken >= 0 && isfinite(row->executions);
+    for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
+        is_sound &= row->wrong[p] >= 0 && row->wrong[p] <= row->analysed;
+    return is_sound;
+}
+
+static bool read_branches(struct pm_store *store, int64_t run, struct pm_behaviour *behaviour,
+                          struct pm_error *err) {
+    struct pm_store_rows rows = pm_rows_of(store, PM_BRANCHES, run, err);
+    const struct pm_measured_branch *row;
+    while ((row = pm_rows_next(&rows)))
+        if (is_branch(row))
+            pm_behaviour_add_branch(behaviour, row);
+        else
+            pm_rows_damaged(&rows);
+    return pm_rows_end(&rows);
+}
+
+bool pm_store_has_behaviour(struct pm_store *store, const struct pm_parameters *parameters,
+                            bool *found, struct pm_error *err) {
+    int64_t run = pm_store_find_run(store, parameters, err);
+    *found = false;
+    return run == 0 || (run > 0 && pm_store_has_rows(store, PM_BRANCHES, run, NULL, 0, found, err));
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 bool pm_store_put_profile(struct pm_store *store, int64_t run, const struct pm_profile *profile,
@@ -146,12 +175,16 @@ bool pm_store_put_profile(struct pm_store *store, int64_t run, const struct pm_p
                           size_t n_routines, struct pm_error *err) {
     return put_edges(store, run, profile, inexact_routines, n_routines, err) &&
            (!streams || put_thread_edges(store, run, streams, profile->n_edges, err)) &&
-           put_skipped(store, run, profile, err) && put_strides(store, run, &profile->strides, err);
+           put_skipped(store, run, profile, err) &&
+           put_strides(store, run, &profile->strides, err) &&
+           pm_store_put_rows(store, PM_BRANCHES, run, profile->behaviour.branches,
+                             profile->behaviour.n_branches, err);
 }
 
 bool pm_store_read_profile(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err) {
     return pm_store_read_edges(store, run, profile, err) &&
            read_skipped(store, run, profile, err) &&
-           read_strides(store, run, &profile->strides, err);
+           read_strides(store, run, &profile->strides, err) &&
+           read_branches(store, run, &profile->behaviour, err);
 }

@@ -30,7 +30,7 @@
 #include "core/structure/structure.h"
 #include "core/times.h"
 
-#define PM_STORE_VERSION 6
+#define PM_STORE_VERSION 7
 
 struct pm_store;
 
@@ -172,6 +172,10 @@ bool pm_store_has_bytes(struct pm_store *store, const struct pm_parameters *para
    sizes do, or none. */
 bool pm_store_has_dirty(struct pm_store *store, const struct pm_parameters *parameters, bool *found,
                         struct pm_error *err);
+
+/* *FOUND: whether that run has branches (core/behaviour/behaviour.h). */
+bool pm_store_has_behaviour(struct pm_store *store, const struct pm_parameters *parameters,
+                            bool *found, struct pm_error *err);
 
 /* What was estimated of that run, by stream, block size and cache size; *ESTIMATES owned by the
    caller (free), none where all blocks were watched. */

@@ -4,6 +4,7 @@
    scopes, reference groups, basic blocks and references of the structure by number, paths and kinds
    rows of call_path and interval_kind.  Blobs are zstd; what is in one says the function that is
    named at its field in tables.h, or in the header beside the table. */
+#include "core/behaviour/behaviour.h"
 #include "core/block_profile/block_profile.h"
 #include "core/bounds/bounds.h"
 #include "core/builds/builds.h"
@@ -163,6 +164,15 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
 
 #define ROW struct pm_strides_row
     [PM_STRIDES] = {"strides", "the strides", COLUMNS(COLUMN(n_references), COLUMN(data))},
+#undef ROW
+
+/* Conditional branches, --behaviour (core/behaviour/behaviour.h). */
+#define ROW struct pm_measured_branch
+    [PM_BRANCHES] = {"branch", "the branches", KEY(1),
+                     COLUMNS(INDEX(block), COLUMN(executions), COLUMN(taken), COLUMN(analysed),
+                             COLUMN_OF("wrong_bimodal", wrong[PM_PREDICTOR_BIMODAL]),
+                             COLUMN_OF("wrong_gshare", wrong[PM_PREDICTOR_GSHARE]),
+                             COLUMN_OF("wrong_tage", wrong[PM_PREDICTOR_TAGE]))},
 #undef ROW
 
 /* Stores by dirty distance, --write-backs (core/write_backs/write_backs.h). */

@@ -25,6 +25,7 @@ enum pm_table_id {
     PM_ESTIMATES,
     PM_SKIPPED,
     PM_STRIDES,
+    PM_BRANCHES,
     PM_DIRTY,
     PM_CARRIED,
     PM_FORMULAS,

@@ -181,6 +181,8 @@ bool pm_structure_append(struct pm_structure *into, struct pm_structure *from,
         .n_references = (uint32_t)from->n_references,
         .first_group = (uint32_t)into->n_groups,
         .n_groups = (uint32_t)from->n_groups,
+        .first_block = (uint32_t)into->n_blocks,
+        .n_blocks = (uint32_t)from->n_blocks,
         .first_scope = (uint32_t)into->n_scopes - 1,
         .n_scopes = (uint32_t)from->n_scopes,
     };

@@ -388,6 +388,7 @@ struct pm_module_place {
     uint32_t first_counter, n_counters;
     uint32_t first_reference, n_references;
     uint32_t first_group, n_groups;
+    uint32_t first_block, n_blocks;
     uint32_t first_scope, n_scopes; /* the module's scope i > 0 is first_scope + i; 0 stays 0 */
 };
 

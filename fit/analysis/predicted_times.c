@@ -105,6 +105,7 @@ static void set_predicted(struct pm_time_row *row, const struct passing *p,
     row->missing = cost->spread.missing / hz;
     row->parts.schedule = cost->schedule_cycles / hz;
     row->parts.mispredictions = cost->causes[PM_CAUSE_MISPREDICTIONS] / hz;
+    row->assumes_branches = cost->assumed_mispredictions > 0;
     row->parts.bandwidth = cost->causes[PM_CAUSE_BANDWIDTH] / hz;
     row->parts.first_touches = cost->causes[PM_CAUSE_FIRST_TOUCHES] / hz;
     for (size_t level = 0; level < prediction->n_levels; level++)

@@ -45,6 +45,7 @@ struct pm_time_row {
     double error;                /* predicted / measured − 1; NAN: nothing was measured */
     bool is_large;               /* at least the least share */
     bool inside;                 /* what was measured is between low and high */
+    bool assumes_branches;       /* mispredictions are at most so many, for branches not measured */
     double unknown_share;        /* of the operations: those without a cost */
     double unrecorded_share;     /* of the accesses: those in no histogram */
     double calls_out;     /* executed calls to code that is not lifted, or through pointers */

@@ -466,13 +466,42 @@ void pm_instance_add_dirty(struct pm_instance *instance, struct pm_instance *dir
     pm_instance_free(dirty);
 }
 
-struct pm_profile *pm_instance_profile(struct pm_instance *instance,
-                                       const struct pm_model_set *set) {
+/* All executions count as analysed: what the models say is of all of them, at most each. */
+static bool predict_branches(const struct pm_structure *structure,
+                             const struct pm_branch_models *branches,
+                             struct pm_profile *profile, struct pm_error *err) {
+    struct pm_model_point point;
+    if (!pm_model_point_at(branches->models, &profile->parameters, &point, err))
+        return false;
+    double *executions = pm_block_executions(structure, profile->edge_counts);
+    for (size_t i = 0; i < branches->n_blocks; i++) {
+        uint32_t block = branches->blocks[i];
+        if (block >= structure->n_blocks || !(executions[block] > 0))
+            continue;
+        struct pm_measured_branch row = {
+            .block = block, .executions = executions[block], .analysed = executions[block]};
+        for (unsigned p = 0; p < PM_N_PREDICTORS; p++) {
+            const struct pm_model *model = &branches->models->edges[i * PM_N_PREDICTORS + p];
+            row.wrong[p] = fmin(pm_model_value_at(model, &point), row.executions);
+        }
+        pm_behaviour_add_branch(&profile->behaviour, &row);
+    }
+    free(executions);
+    pm_model_point_free(&point);
+    return true;
+}
+
+struct pm_profile *pm_instance_profile(struct pm_instance *instance, const struct pm_model_set *set,
+                                       struct pm_error *err) {
     struct pm_profile *profile = instance->profile;
     struct error_sum sum = instance->edges;
     make_histograms(instance, set, profile->edge_counts, &sum);
     profile->relative_error = sum.weight > 0 ? sum.weighted / sum.weight : 0;
-    instance->profile = NULL;
+    if (!set->branches.models ||
+        predict_branches(instance->structure, &set->branches, profile, err))
+        instance->profile = NULL;
+    else
+        profile = NULL;
     pm_instance_free(instance);
     return profile;
 }
@@ -501,5 +530,5 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
         add_histograms(dirty, models->dirty);
         pm_instance_add_dirty(instance, dirty, models->dirty);
     }
-    return pm_instance_profile(instance, models);
+    return pm_instance_profile(instance, models, err);
 }

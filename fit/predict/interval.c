@@ -362,6 +362,7 @@ bool pm_fit_move_to_end(const struct pm_structure *structure, const struct pm_mo
     struct pm_model_set edges = *set;
     edges.n_strides = 0;
     edges.dirty = NULL;
+    edges.branches.models = NULL;
     struct pm_profile *executed =
         instantiate_moved(structure, &edges, 0, &profile->parameters, level, high, err);
     if (!executed)

@@ -51,9 +51,10 @@ void pm_instance_add_strides(struct pm_instance *instance, const struct pm_strid
  */
 void pm_instance_add_dirty(struct pm_instance *instance, struct pm_instance *dirty,
                            const struct pm_model_set *dirty_set);
-/* The profile, when all of SET was added; owned by the caller.  INSTANCE is freed. */
-struct pm_profile *pm_instance_profile(struct pm_instance *instance,
-                                       const struct pm_model_set *set);
+/* The profile, when all of SET was added; owned by the caller.  INSTANCE is freed, also after an
+   error. */
+struct pm_profile *pm_instance_profile(struct pm_instance *instance, const struct pm_model_set *set,
+                                       struct pm_error *err);
 
 /* Adds the models of misses of HISTOGRAM, which BASIS gives values, to SUM (miss_errors.c). */
 void pm_miss_errors_add(const struct pm_histogram_model *histogram, const double *basis,

@@ -52,8 +52,10 @@ static void end(void *context, enum pm_model_set_role role, const struct pm_mode
         pm_instance_add_dirty(taking->instance[PM_MODELS_OF_ALL], instance, set);
         return;
     }
-    struct pm_profile *profile = pm_instance_profile(instance, set);
-    pm_other_misses_add(&taking->others, profile);
+    struct pm_error ignored = {0};
+    struct pm_profile *profile = pm_instance_profile(instance, set, &ignored);
+    if (profile)
+        pm_other_misses_add(&taking->others, profile);
     pm_profile_free(profile);
 }
 
@@ -84,8 +86,11 @@ struct pm_model_set *pm_fit_take_models(struct pm_store *store,
         ok = false;
     }
     if (ok) {
-        predicted->profile = pm_instance_profile(taking.instance[PM_MODELS_OF_ALL], set);
+        predicted->profile = pm_instance_profile(taking.instance[PM_MODELS_OF_ALL], set, err);
         taking.instance[PM_MODELS_OF_ALL] = NULL;
+        ok = predicted->profile != NULL;
+    }
+    if (ok) {
         ok = level <= 0 || !set->held_out_tried || make_ends(&taking, set, level, predicted, err);
     }
     for (int role = 0; role < PM_N_MODELS_ROLES; role++)

@@ -49,6 +49,8 @@ static struct pm_profile *profile_of_thread(const struct split *split,
         *PM_PUSH(profile, interpolated) = whole->interpolated[i];
     profile->strides = whole->strides;
     profile->borrows_strides = true;
+    for (size_t i = 0; i < whole->behaviour.n_branches; i++)
+        pm_behaviour_add_branch(&profile->behaviour, &whole->behaviour.branches[i]);
 
     double *shares = pm_group_executions(structure, counts);
     for (size_t g = 0; g < structure->n_groups; g++)

@@ -38,6 +38,7 @@ bool pm_copier_write(struct pm_copier *copier, struct pm_lifted *lifted,
     uint8_t *events = pm_event_choice_flags(&copier->events, structure);
     uint8_t *probed = pm_alloc(structure->n_scopes, sizeof *probed);
     options->memory_records = !copier->request->no_memory;
+    options->branches = copier->request->behaviour;
     options->calls_move = copier->request->calls == PM_CALLS_MOVED;
     options->runtime_path = copier->request->runtime;
     options->describe_counters = copier->request->for_handler;

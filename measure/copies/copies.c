@@ -64,6 +64,7 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
         options.first_counter += copies->places[i].n_counters;
         options.first_reference += copies->places[i].n_references;
         options.first_scope += copies->places[i].n_scopes;
+        options.first_branch += copies->places[i].n_blocks;
     }
     return pm_copier_write(&maker->copier, lifted, &options, to, NULL, err);
 }

@@ -117,6 +117,7 @@ struct pm_copies_request {
     PM_ARRAY(const char *, libraries); /* names, patterns, paths */
     bool all_libraries;
     bool no_memory; /* edge counters only */
+    bool behaviour; /* the copy stores outcomes of branches, too */
     enum pm_calls calls;
     bool for_handler; /* an event handler gets what is measured, not the analysis */
 };

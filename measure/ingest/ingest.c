@@ -185,6 +185,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         pm_ingest_rank(&sums->result->ranks, &sums->odd_ranks, raw, sums->result->n_processes);
         ok = add_histograms(sums, raw, places, path, err) &&
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
+             pm_ingest_branches(&sums->result->profile->behaviour, raw, places, path, err) &&
              pm_ingest_dirty(sums->result->profile, raw, places, path, err) &&
              pm_ingest_block_profile(&sums->blocks, raw, places, path, err) &&
              pm_ingest_communication(sums->communication, raw, places, sums->result->n_processes,
@@ -299,6 +300,7 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
         profile->n_inexact_routines += result->inexact[i];
     make_threads(sums);
     pm_profile_sort_dirty(profile);
+    pm_behaviour_sort(&profile->behaviour);
     pm_run_strides_sort(&sums->strides);
     profile->strides = sums->strides;
     sums->strides = (struct pm_run_strides){0};

@@ -19,6 +19,11 @@ bool pm_ingest_dirty(struct pm_profile *profile, struct pm_raw *raw,
                      const struct pm_module_place *const *places, const char *path,
                      struct pm_error *err);
 
+/* Adds RAW's branches of all threads to BEHAVIOUR, for pm_behaviour_sort. */
+bool pm_ingest_branches(struct pm_behaviour *behaviour, const struct pm_raw *raw,
+                        const struct pm_module_place *const *places, const char *path,
+                        struct pm_error *err);
+
 /* Adds what RAW knows of strides to STRIDES, for pm_run_strides_sort. */
 bool pm_ingest_strides(struct pm_run_strides *strides, const struct pm_raw *raw,
                        const struct pm_module_place *const *places, const char *path,

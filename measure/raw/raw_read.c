@@ -167,6 +167,33 @@ static bool read_recorded(struct pm_raw *raw, struct pm_reader *in) {
     return !in->fault;
 }
 
+static bool branch_is_valid(const struct pm_raw_branch *branch,
+                            const struct pm_raw_branch *before) {
+    bool is_valid = branch->executions && branch->taken <= branch->executions &&
+                    branch->analysed <= branch->executions &&
+                    (!before || before->block < branch->block);
+    for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
+        is_valid &= branch->wrong[p] <= branch->analysed;
+    return is_valid;
+}
+
+static bool read_branches(struct pm_raw *raw, struct pm_reader *in) {
+    uint64_t module = pm_take_unsigned(in, 8);
+    pm_take_unsigned(in, 8); /* the thread */
+    if (in->fault || module >= raw->n_modules ||
+        pm_bytes_left(in) % sizeof(struct pm_raw_branch) != 0)
+        return false;
+    struct pm_raw_thread_branches *branches = PM_PUSH(raw, branches);
+    *branches = (struct pm_raw_thread_branches){.module = (uint32_t)module};
+    while (pm_bytes_left(in)) {
+        struct pm_raw_branch *branch = PM_PUSH(branches, branches);
+        memcpy(branch, pm_take(in, sizeof *branch), sizeof *branch);
+        if (!branch_is_valid(branch, branches->n_branches > 1 ? branch - 1 : NULL))
+            return false;
+    }
+    return true;
+}
+
 static bool read_frames(struct pm_raw *raw, struct pm_reader *in) {
     uint64_t module = pm_take_unsigned(in, 8), n = pm_take_unsigned(in, 8);
     if (in->fault || module >= raw->n_modules ||
@@ -266,6 +293,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
         break;
     case PM_RAW_LANES:
         valid = pm_raw_read_lanes(raw, &in);
+        break;
+    case PM_RAW_BRANCHES:
+        valid = read_branches(raw, &in);
         break;
     case PM_RAW_FRAMES:
         valid = read_frames(raw, &in);
@@ -426,6 +456,9 @@ void pm_raw_free(struct pm_raw *raw) {
     }
     for (size_t i = 0; i < raw->n_masked; i++)
         free(raw->masked[i].lanes);
+    for (size_t i = 0; i < raw->n_branches; i++)
+        free(raw->branches[i].branches);
+    free(raw->branches);
     free(raw->profiles);
     free(raw->masked);
     pm_raw_free_intervals(raw);

@@ -86,8 +86,9 @@ static char *reasons_text(const struct time_line *line) {
     if (part)
         pm_append(&text, "; mostly %s", part);
     if (row->parts.mispredictions > worth_telling * predicted)
-        pm_append(&text, "; %s%% of it mispredictions, at most",
-                  pm_percent_text(row->parts.mispredictions / predicted).text);
+        pm_append(&text, "; %s%% of it mispredictions%s",
+                  pm_percent_text(row->parts.mispredictions / predicted).text,
+                  row->assumes_branches ? ", at most" : "");
     if (row->fallback > worth_telling * predicted)
         pm_append(&text, "; misses of %s%% of it not simulated",
                   pm_percent_text(row->fallback / predicted).text);

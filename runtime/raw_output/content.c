@@ -5,6 +5,7 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
+#include "runtime/branch_outcomes/branch_outcomes.h"
 #include "runtime/shadow_loops/shadow_loops.h"
 #include "runtime/call_site_tree.h"
 #include "runtime/mpi_events/mpi_events.h"
@@ -370,6 +371,7 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
             add_counters(builder, module, pm_threads[i]);
             add_histograms(builder, module, pm_threads[i]->number);
             add_strides(builder, module, pm_threads[i]->number);
+            pm_branches_add(builder, module, pm_threads[i]);
             if (pm_analyser_profile(pm_threads[i]->number))
                 pm_profiler_add(builder, pm_analyser_profile(pm_threads[i]->number), module,
                                 pm_threads[i]->number);

@@ -5,6 +5,7 @@
    system calls for a buffer of some 10,000 records cost nothing that could be measured. */
 #include "runtime/records/records.h"
 
+#include "runtime/branch_outcomes/branch_outcomes.h"
 #include "runtime/events/events.h"
 #include "runtime/thread_intervals/thread_intervals.h"
 #include "runtime/markers.h"
@@ -43,6 +44,17 @@ static bool is_urgent(struct pm_control_block *block) {
 static bool hand_over(struct pm_control_block *block) {
     return pm_process_is_measured() && block->consumed != block->next && block->consume &&
            !is_urgent(block) && pm_queue_hand_over(block);
+}
+
+/* What BLOCK has in its buffer of branches; they have no place among memory records. */
+static void consume_branches(struct pm_control_block *block) {
+    int64_t from = block->branches_done,
+            to = __atomic_load_n(&block->branch_left, __ATOMIC_ACQUIRE);
+    const char *end = (const char *)pm_branches_end(block);
+    if (pm_branches_are_followed && pm_process_is_measured() && block->thread &&
+        !block->thread->stopped)
+        pm_branches_follow(block->thread, (const void *)(end + from), (const void *)(end + to));
+    block->branches_done = to;
 }
 
 /* ---- all threads as one stream --------------------------------------------------------------- */
@@ -115,6 +127,18 @@ void pm_consume_records(struct pm_control_block *block) {
     pm_signals_restore(mask);
 }
 
+void pm_consume_full_branches(struct pm_control_block *block) {
+    uint64_t mask = pm_signals_block();
+    if (block->thread)
+        lock(block->thread);
+    if (!pm_process_is_finished())
+        consume_branches(block);
+    block->branch_left = block->branches_done = -PM_BRANCH_BUFFER_BYTES;
+    if (block->thread)
+        unlock(block->thread);
+    pm_signals_restore(mask);
+}
+
 static void drain(struct pm_thread *thread) {
     uint64_t mask = pm_signals_block();
     lock(thread);
@@ -128,6 +152,8 @@ void pm_consume_pending(struct pm_thread *thread) {
     for (struct pm_control_block *block = thread->block; block; block = block->inner)
         if (block->next != block->start)
             pm_consume_records(block);
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        pm_consume_full_branches(block);
     drain(thread);
 }
 
@@ -143,6 +169,8 @@ bool pm_consume_pending_of(struct pm_thread *thread) {
     pm_queue_drain(thread);
     for (struct pm_control_block *block = thread->block; block; block = block->inner)
         consume(block);
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        consume_branches(block);
     unlock(thread);
     return true;
 }
@@ -150,6 +178,7 @@ bool pm_consume_pending_of(struct pm_thread *thread) {
 void pm_consume_handler(struct pm_control_block *block) {
     if (block->next != block->start)
         pm_consume_records(block);
+    pm_consume_full_branches(block);
     if (!block->thread || !has_events(block))
         return;
     drain(block->thread);

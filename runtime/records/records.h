@@ -25,6 +25,10 @@ void pm_records_after_fork(void);
 /* The C part of the slow path: consumes the records of BLOCK and empties its buffer. */
 void pm_consume_records(struct pm_control_block *block);
 
+/* That of pm_branch_path: what is in BLOCK's buffer of branches is analysed, and it is empty again.
+ */
+void pm_consume_full_branches(struct pm_control_block *block);
+
 /* Consumes what THREAD, the calling one, has in its buffers. */
 void pm_consume_pending(struct pm_thread *thread);
 

@@ -10,7 +10,8 @@ check "a profile is written" pmodel report --as callgrind heat.pmdb -m r12000 -P
 
 # Its windows once it has loaded FILE, whose name and program are then in a title, and what it said in said.txt.
 windows() {
-    HOME=$TMP XDG_RUNTIME_DIR=$TMP dbus-run-session -- xvfb-run -a bash -c '
+    mkdir -m 700 runtime # Qt wants it for its user alone
+    HOME=$TMP XDG_RUNTIME_DIR=$PWD/runtime dbus-run-session -- xvfb-run -a bash -c '
         kcachegrind "$1" >said.txt 2>&1 & program=$!
         for _ in {1..100}; do
             xwininfo -root -tree | grep -q "$1 \[heat\]" && break

@@ -8,7 +8,7 @@
 . "$TOP/tests/plugin/plugin.bash"
 
 for app in "$APPS"/*/; do
-    case $app in *_mpi/ | */kernels/) continue ;; esac # need what MPI's compilers find, or are parts of others
+    case $app in *_mpi/ | */kernels/ | */interpreters/) continue ;; esac # of MPI, parts of others, no sources of C
     same_with_options "$app"*.[cf]* <<OPTIONS
 $ALL_OPTIONS
 OPTIONS

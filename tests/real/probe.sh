@@ -15,4 +15,4 @@ check "caches grow from level to level" jq -e '
 check "lines are found" jq -e '.figures[] | select(.name == "L1.line") | .number == 64' here.json
 check "what is changed by --set is read again" sh -c 'pmodel machines ./here.conf --set fp_add.latency=9 >changed.conf && pmodel machines --check ./changed.conf >/dev/null'
 check "curves come back without loss" sh -c '
-    grep -c "^curve" here.conf >drawn && grep -c "^curve" changed.conf >read && cmp drawn read && [ "$(cat drawn)" -ge 4 ]'
+    grep -c "^curve" here.conf >drawn && grep -c "^curve" changed.conf >read && cmp drawn read && [ "$(cat drawn)" -ge 2 ]'

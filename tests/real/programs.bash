@@ -161,7 +161,8 @@ python_tests_whole="test_generators test_coroutines test_contextlib test_struct 
 compilation() {
     local compiler=$1 suffix=$2 scale=$3 flags='-O2 -g -march=x86-64-v3' app sources=()
     for app in "$TOP"/bench/apps/*/*."$suffix"; do
-        [[ $app == */kernels/* ]] || sources+=("$app") # those are built for an extent and a kernel
+        # Kernels are built for an extent and a kernel, and programs of MPI by its own command.
+        [[ $app == */kernels/* || $app == *_mpi/* ]] || sources+=("$app")
     done
     if [ "$scale" = short ]; then
         flags='-O1 -g'

@@ -1,5 +1,5 @@
 # As e2e/same_bits, of twenty stores.
-# time limit: 900 s
+# time limit: 1800 s
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/same/stores.bash"
 

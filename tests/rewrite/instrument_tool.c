@@ -1,11 +1,13 @@
 /* Drives the rewriter alone, for tests:
-     instrument_tool [-m|-n] [-e] [-c FIRST_COUNTER] [-f FIRST_REFERENCE] -r RUNTIME IN OUT   writes
-   the instrumented copy, -m with memory records, -n without counters, -e with events of all
-   routines and loops instrument_tool -b IN RAW...   prints "address count" of every counted basic
-   block, over all threads of all raw files instrument_tool -l IN RAW...   prints "SCOPE KIND
-   entries" of every routine and loop that was entered, by the counts of edges instrument_tool -t IN
-   RAW...   the same by the timers instrument_tool -d RAW...      prints all histograms, a line each
-     instrument_tool -i IN          prints what lifting found, a line a routine */
+     instrument_tool [-m|-n] [-e] [-o] [-c FIRST_COUNTER] [-f FIRST_REFERENCE] -r RUNTIME IN OUT
+   writes the instrumented copy, -m with memory records, -n without counters, -e with events of all
+   routines and loops, -o with outcomes of branches instrument_tool -b IN RAW...   prints "address
+   count" of every counted basic block, over all threads of all raw files, and says on standard
+   error which branches were taken, or not, in another number than their edges instrument_tool -l IN
+   RAW...   prints "SCOPE KIND entries" of every routine and loop that was entered, by the counts of
+   edges instrument_tool -t IN RAW...   the same by the timers instrument_tool -d RAW...      prints
+   all histograms, a line each instrument_tool -i IN          prints what lifting found, a line a
+   routine */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +24,15 @@ static int fail(const struct pm_error *err) {
 }
 
 static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_counters, bool events,
-                      uint32_t first_counter, uint32_t first_reference, const char *runtime,
-                      const char *out) {
+                      bool outcomes, uint32_t first_counter, uint32_t first_reference,
+                      const char *runtime, const char *out) {
     struct pm_error err = {0};
     size_t n_scopes = pm_lifted_structure(lifted)->n_scopes;
     uint8_t *all = memset(pm_alloc(n_scopes, 1), PM_PROBE_SCOPE_PROBED, n_scopes);
     const char *calls = getenv("PMODEL_CALLS");
     struct pm_instrument_options options = {.memory_records = memory_records,
                                             .no_counters = no_counters,
+                                            .branches = outcomes,
                                             .calls_move = !calls || strcmp(calls, "kept") != 0,
                                             .first_counter = first_counter,
                                             .first_reference = first_reference,
@@ -40,7 +43,41 @@ static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_cou
     return done ? 0 : fail(&err);
 }
 
-static struct { PM_ARRAY(struct pm_open_call, open_calls); } sums;
+static struct {
+    PM_ARRAY(struct pm_open_call, open_calls);
+    struct pm_behaviour behaviour;
+} sums;
+
+static void add_branches(const struct pm_raw *raw) {
+    for (size_t i = 0; i < raw->n_branches; i++)
+        for (size_t b = 0; b < raw->branches[i].n_branches; b++) {
+            const struct pm_raw_branch *from = &raw->branches[i].branches[b];
+            const struct pm_measured_branch row = {.block = from->block,
+                                                   .executions = (double)from->executions,
+                                                   .taken = (double)from->taken};
+            pm_behaviour_add_branch(&sums.behaviour, &row);
+        }
+}
+
+/* A branch was taken as often as its edge was, and not as often as the other one. */
+static void compare_branches(const struct pm_structure *structure, const uint64_t *counts) {
+    pm_behaviour_sort(&sums.behaviour);
+    for (size_t i = 0; i < sums.behaviour.n_branches; i++) {
+        const struct pm_measured_branch *branch = &sums.behaviour.branches[i];
+        double taken = 0, others = 0;
+        for (size_t e = 0; e < structure->n_edges; e++)
+            if (structure->edges[e].from == branch->block)
+                *(structure->edges[e].kind == PM_EDGE_FALLTHROUGH ? &others : &taken) +=
+                    (double)counts[e];
+        if (taken != branch->taken || others != branch->executions - branch->taken)
+            fprintf(stderr,
+                    "branch at the end of %" PRIx64 ": taken %.0f of %.0f, edges %.0f and %.0f\n",
+                    structure->blocks[branch->block].address, branch->taken, branch->executions,
+                    taken, others);
+    }
+    fprintf(stderr, "branches: %zu\n", sums.behaviour.n_branches);
+    pm_behaviour_free(&sums.behaviour);
+}
 
 static void add_frames(const struct pm_raw *raw) {
     for (size_t i = 0; i < raw->n_frames; i++)
@@ -64,6 +101,7 @@ static bool add_counters(const char *path, uint64_t *counters, uint32_t n_counte
             counters[of_thread->counts[c].counter] += of_thread->counts[c].count;
     }
     add_frames(raw);
+    add_branches(raw);
     for (size_t i = 0; i < raw->n_notes; i++)
         fprintf(stderr, "note: %s\n", raw->notes[i]);
     fprintf(stderr, "missed jumps: %" PRIu64 "\n", raw->n_missed_jumps);
@@ -122,6 +160,7 @@ static int print_counts(struct pm_structure *structure, bool of_scopes, int n_pa
     bool *all = memset(pm_alloc(structure->n_routines, sizeof *all), true, structure->n_routines);
     pm_solve_edges(structure, counters, all, sums.open_calls, sums.n_open_calls, counts, inexact);
     (of_scopes ? print_entries : print_block_counts)(structure, counts);
+    compare_branches(structure, counts);
     for (size_t r = 0; r < structure->n_routines; r++)
         if (inexact[r])
             fprintf(stderr, "inexact: %s\n", structure->routines[r].name);
@@ -199,13 +238,14 @@ static int print_routines(const struct pm_structure *structure) {
 int main(int argc, char **argv) {
     const char *runtime = NULL;
     bool memory_records = false, no_counters = false, events = false, blocks = false,
-         scopes = false, timed = false, routines = false, histograms = false;
+         scopes = false, outcomes = false, timed = false, routines = false, histograms = false;
     uint32_t first_counter = 0, first_reference = 0;
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         memory_records |= strcmp(argv[i], "-m") == 0;
         no_counters |= strcmp(argv[i], "-n") == 0;
         events |= strcmp(argv[i], "-e") == 0;
+        outcomes |= strcmp(argv[i], "-o") == 0;
         blocks |= strcmp(argv[i], "-b") == 0;
         scopes |= strcmp(argv[i], "-l") == 0;
         histograms |= strcmp(argv[i], "-d") == 0;
@@ -221,7 +261,7 @@ int main(int argc, char **argv) {
     if (histograms)
         return print_histograms(argc - i, argv + i);
     if (argc - i < (routines ? 1 : 2)) {
-        fprintf(stderr, "usage: instrument_tool [-m|-n] [-e] [-c FIRST_COUNTER] [-f "
+        fprintf(stderr, "usage: instrument_tool [-m|-n] [-e] [-o] [-c FIRST_COUNTER] [-f "
                         "FIRST_REFERENCE] -r RUNTIME IN OUT "
                         "| -b|-l|-t IN RAW... | -d RAW... | -i IN\n");
         return 2;
@@ -235,8 +275,8 @@ int main(int argc, char **argv) {
                      ? print_counts(pm_lifted_structure(lifted), scopes, argc - i - 1, argv + i + 1)
                  : timed    ? print_timed(pm_lifted_structure(lifted), argc - i - 1, argv + i + 1)
                  : routines ? print_routines(pm_lifted_structure(lifted))
-                            : instrument(lifted, memory_records, no_counters, events, first_counter,
-                                         first_reference, runtime, argv[i + 1]);
+                            : instrument(lifted, memory_records, no_counters, events, outcomes,
+                                         first_counter, first_reference, runtime, argv[i + 1]);
     pm_lifted_free(lifted);
     return status;
 }

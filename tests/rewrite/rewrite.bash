@@ -42,17 +42,20 @@ build() {
     fi
 }
 
-# same_behaviour TITLE PROGRAM ARGUMENT...: plain, with counters, and with memory records too, with calls that
-# move and calls that stay.
+# same_behaviour TITLE PROGRAM ARGUMENT...: plain, with counters, with outcomes of branches, and with memory records
+# too, with calls that move and calls that stay.
 same_behaviour() {
     local title=$1 program=$2 mode calls expected actual
     shift 2
     expected=0
     timeout 60 "$program" "$@" >plain.out 2>plain.err </dev/null || expected=$?
-    for mode in "counters moved" "records moved" "counters kept" "records kept"; do
+    for mode in "counters moved" "records moved" "counters kept" "records kept" "outcomes moved"; do
         local options=()
         calls=${mode#* }
-        [ "${mode% *}" = counters ] || options=(-m)
+        case $mode in
+        records*) options=(-m) ;;
+        outcomes*) options=(-m -o) ;;
+        esac
         mode="${mode% *}, calls $calls"
         if ! PMODEL_CALLS=$calls "$tool" "${options[@]}" -r "$runtime" "$program" ./instrumented 2>tool.err; then
             fail "$title with $mode" "$(cat tool.err)"
@@ -61,7 +64,7 @@ same_behaviour() {
         actual=0
         rm -rf raw
         mkdir raw
-        PMODEL_OUT=$TMP/raw PMODEL_BLOCK=64 timeout 120 ./instrumented "$@" \
+        PMODEL_BEHAVIOUR=1 PMODEL_OUT=$TMP/raw PMODEL_BLOCK=64 timeout 120 ./instrumented "$@" \
             >instrumented.out 2>instrumented.err </dev/null || actual=$?
         if [ "$actual" -ne "$expected" ]; then
             fail "$title with $mode" "status $actual, plain $expected: $(tail -n 1 instrumented.err)"
@@ -121,19 +124,19 @@ same_counts() {
 same_counts_with() {
     local calls=$1 title=$2 program=$3
     shift 3
-    title="$title, calls $calls: every block is counted as callgrind counts it"
+    title="$title, calls $calls: every block is counted as callgrind counts it, and every branch as its edges"
     rm -rf raw
     mkdir raw
     # shellcheck disable=SC2086
-    PMODEL_CALLS=$calls "$tool" ${OPTIONS-} -r "$runtime" "$program" ./instrumented &&
-        { PMODEL_OUT=$TMP/raw ./instrumented "$@" >/dev/null 2>&1 || true; } &&
+    PMODEL_CALLS=$calls "$tool" -o ${OPTIONS-} -r "$runtime" "$program" ./instrumented &&
+        { PMODEL_BEHAVIOUR=1 PMODEL_OUT=$TMP/raw ./instrumented "$@" >/dev/null 2>&1 || true; } &&
         "$tool" -b "$program" raw/*.raw >blocks.txt 2>blocks.err
     awk 'NR == FNR { counts[$1] = $2; next }
          { n++; if (counts[$1] + 0 != $2) { bad++; print $1 ": " $2 ", callgrind " counts[$1] + 0 } }
          END { print n + 0 " blocks, " bad + 0 " differ"; exit bad || !n }' \
         executed.txt blocks.txt >compared.txt &&
         awk '$2 > 0' blocks.txt | grep >/dev/null . &&
-        ! grep -q inexact blocks.err
+        ! grep -q -e inexact -e '^branch at' blocks.err && grep -q '^branches: [1-9]' blocks.err
     local status=$?
     if [ $status -eq 0 ]; then
         pass "$title"

@@ -75,7 +75,7 @@ EOF_CC
     store heat1 N=18 N=70 -P N=10,12,14,16,18 -- ./heat1 '{N}'
     store heat3 N=18 N=70 --write-backs --bytes -P N=10,12,14,16,18 -- ./heat3 '{N}'
     store heat_carried N=18 N=30 --carry -P N=10,12,14,16,18 -- ./heat '{N}'
-    store heat_counts N=18 N=30 --no-memory -P N=10,12,14,16,18 -- ./heat '{N}'
+    store heat_sampled N=18 N=30 --sample 1/4 -P N=10,12,14,16,18 -- ./heat '{N}'
     store triangle2 N=80,p=2 N=120,p=4 --env 'OMP_NUM_THREADS={p}' -P p=1,2,3 -P N=40,60,80 -- ./triangle2 '{N}' 3
     store ssor N=9 N=30 -P N=4,5,6,7,8,9 -- ./ssor '{N}' 3
     store sweep N=12 N=28 -P N=4,6,8,10,12 -- ./sweep '{N}' 1

@@ -519,7 +519,7 @@ static void another_version_is_named(void **state) {
     char *bytes = usual_bytes(&n_bytes);
     uint32_t version = PM_RAW_VERSION + 1;
     memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
-    assert_refused(bytes, n_bytes, "version 8");
+    assert_refused(bytes, n_bytes, "version 9");
     assert_refused("GIF89a..........................", 32, "not a raw file");
     free(bytes);
 }

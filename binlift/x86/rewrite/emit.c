@@ -183,6 +183,8 @@ static void put_body(struct emission *e, uint32_t block) {
             continue;
         if (k == end - 1 && rewrite->sets_tag[block])
             pm_put_store_tag_gs(&rewrite->code, block + 1, PM_SLOT_TAG);
+        if (k == end - 1)
+            pm_x86_put_outcome(rewrite, block);
         bool is_direct = insn->control == PM_CONTROL_BRANCH ||
                          insn->control == PM_CONTROL_BRANCH_LOOP ||
                          insn->control == PM_CONTROL_JUMP;

@@ -101,6 +101,28 @@ void pm_put_jump_gs(struct pm_code *code, uint32_t offset) {
     put_absolute(code, 4, offset);
 }
 
+/* ModRM and displacement of BASE + OFFSET. */
+static void put_based(struct pm_code *code, unsigned reg, unsigned base, uint32_t offset) {
+    pm_code_byte(code, (uint8_t)(0x80 | (reg & 7) << 3 | base));
+    pm_code_word(code, offset);
+}
+
+void pm_put_set_gs_based(struct pm_code *code, uint8_t condition, unsigned base, uint32_t offset) {
+    pm_code_append(code, (uint8_t[]){PREFIX_GS, 0x0f, (uint8_t)(0x90 | condition)}, 3);
+    put_based(code, 0, base, offset);
+}
+
+void pm_put_store_tag_gs_based(struct pm_code *code, uint32_t tag, unsigned base, uint32_t offset) {
+    pm_code_append(code, (uint8_t[]){PREFIX_GS, 0xc7}, 2);
+    put_based(code, 0, base, offset);
+    pm_code_word(code, tag);
+}
+
+void pm_put_store_gs_based(struct pm_code *code, unsigned reg, unsigned base, uint32_t offset) {
+    pm_code_append(code, (uint8_t[]){PREFIX_GS, (uint8_t)(0x40 | (reg >> 3) << 2), 0x89}, 3);
+    put_based(code, reg, base, offset);
+}
+
 /* ---- memory and registers ------------------------------------------------------------------- */
 
 static void put_with_base(struct pm_code *code, uint8_t opcode, unsigned reg, unsigned base,
@@ -118,6 +140,11 @@ void pm_put_store_immediate(struct pm_code *code, int32_t value, unsigned base,
                             int32_t displacement) {
     put_with_base(code, 0xc7, 0, base, displacement);
     pm_code_word(code, (uint32_t)value);
+}
+
+void pm_put_add(struct pm_code *code, unsigned reg, int8_t number) {
+    put_unary(code, 0x83, 0, reg, true);
+    pm_code_byte(code, (uint8_t)number);
 }
 
 void pm_put_lea(struct pm_code *code, unsigned reg, unsigned base, int32_t displacement) {

@@ -22,12 +22,18 @@ void pm_put_subtract_gs(struct pm_code *code, unsigned reg, uint32_t offset, boo
 void pm_put_negate(struct pm_code *code, unsigned reg, bool wide);
 void pm_put_shift_right(struct pm_code *code, unsigned reg, uint8_t n_bits, bool wide);
 void pm_put_add_gs(struct pm_code *code, unsigned reg, uint32_t offset); /* changes flags */
+/* At OFFSET + BASE, one of the first eight registers but %rsp: the condition CONDITION (as in
+   opcodes of branches) as a byte; a number; the lower half of REG. */
+void pm_put_set_gs_based(struct pm_code *code, uint8_t condition, unsigned base, uint32_t offset);
+void pm_put_store_tag_gs_based(struct pm_code *code, uint32_t tag, unsigned base, uint32_t offset);
+void pm_put_store_gs_based(struct pm_code *code, unsigned reg, unsigned base, uint32_t offset);
 void pm_put_jump_gs(struct pm_code *code, uint32_t offset);
 
 /* ---- memory and registers ---- */
 void pm_put_store(struct pm_code *code, unsigned reg, unsigned base, int32_t displacement);
 void pm_put_store_immediate(struct pm_code *code, int32_t value, unsigned base,
                             int32_t displacement);
+void pm_put_add(struct pm_code *code, unsigned reg, int8_t number); /* changes flags */
 void pm_put_lea(struct pm_code *code, unsigned reg, unsigned base, int32_t displacement);
 /* base + index·scale + displacement; base or index may be PM_REGISTER_NONE. */
 void pm_put_lea_indexed(struct pm_code *code, unsigned reg, uint8_t base, uint8_t index,

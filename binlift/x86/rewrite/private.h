@@ -19,6 +19,7 @@ enum {
     PM_SLOT_TARGET = PM_CB_SPILL + 24,  /* target of an indirect call that moved */
     PM_SLOT_ADDRESS = PM_CB_SPILL + 40, /* the register that holds addresses, over a segment */
     PM_SLOT_TAG = PM_CB_SPILL + 32,     /* which indirect jump was taken last; 0 none */
+    PM_SLOT_BRANCH = PM_CB_SPILL + 56,  /* the register that points into the buffer of branches */
     PM_SLOT_TRIP = PM_CB_SPILL + 48,    /* what counts the iterations, as the loop was entered */
 };
 
@@ -163,6 +164,14 @@ uint32_t pm_x86_counter_offset(const struct pm_rewrite *rewrite, uint32_t counte
 void pm_x86_put_trip_edge(struct pm_rewrite *rewrite, const struct pm_trip_edge *edge,
                           pm_live_set live);
 
+/* branch_code.c: stores the outcome of the branch at the end of BLOCK, right before it, if that is
+   a record an execution. */
+void pm_x86_put_outcome(struct pm_rewrite *rewrite, uint32_t block);
+/* … stores how often the back edge of the loop that BLOCK is the only branch of was taken, which is
+   in REG, where the loop is left, if that is a record a visit; changes flags.  TAKEN: registers
+   that must stay as they are. */
+void pm_x86_put_visit(struct pm_rewrite *rewrite, uint32_t block, unsigned reg, pm_live_set taken);
+
 /* counter_code.c: counts.  LIVE: live where the counter stands; RESERVED: registers that may not be
    touched even to be restored. */
 void pm_x86_put_counter(struct pm_rewrite *rewrite, uint32_t counter, pm_live_set live,
@@ -196,6 +205,9 @@ void pm_x86_put_entry(struct pm_rewrite *rewrite, uint32_t block);
 
 /* relocate.c: instruction INSN at its new place.  TAKEN: where a direct branch or jump goes. */
 void pm_x86_put_instruction(struct pm_rewrite *rewrite, uint32_t insn, struct pm_target taken);
+
+/* relocate.c: the condition of the branch at BYTES, as in opcodes. */
+uint8_t pm_x86_condition(const uint8_t *bytes);
 
 /* relocate.c: the conditional branch at BYTES, and jrcxz, loop … of LENGTH bytes, anew. */
 void pm_x86_put_branch(struct pm_code *code, const uint8_t *bytes, struct pm_target taken);

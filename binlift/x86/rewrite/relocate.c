@@ -49,11 +49,15 @@ static void put_copy(struct pm_rewrite *rewrite, uint32_t k) {
 
 /* ---- branches ------------------------------------------------------------------------------- */
 
-void pm_x86_put_branch(struct pm_code *code, const uint8_t *bytes, struct pm_target taken) {
+uint8_t pm_x86_condition(const uint8_t *bytes) {
     while (is_legacy_prefix(*bytes))
         bytes++;
     uint8_t opcode = *bytes == 0x0f ? bytes[1] : *bytes;
-    pm_code_branch(code, opcode & 0x0f, taken);
+    return opcode & 0x0f;
+}
+
+void pm_x86_put_branch(struct pm_code *code, const uint8_t *bytes, struct pm_target taken) {
+    pm_code_branch(code, pm_x86_condition(bytes), taken);
 }
 
 /* Only a short form exists, so it jumps over a jump to a long one. */

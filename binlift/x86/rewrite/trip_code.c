@@ -53,6 +53,7 @@ static void put_loop_exit(struct pm_rewrite *rewrite, const struct pm_trip_count
     }
     put_quotient(code, trip, stepped, saves_flags && trip->number == PM_RAX, reg);
     pm_put_add_gs(code, reg, pm_x86_counter_offset(rewrite, counter));
+    pm_x86_put_visit(rewrite, rewrite->lifted->structure->edges[trip->edge].from, reg, taken);
     if (spills)
         pm_put_load_gs(code, reg, PM_SLOT_SCRATCH);
     if (saves_flags) {

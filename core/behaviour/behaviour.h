@@ -1,0 +1,48 @@
+/* How a program behaves beside its counts, as measured with `pmodel run --behaviour`: properties of
+   the program, on no machine.
+
+   Branches: how often reference predictors of a thread's own are wrong at each conditional branch
+   that control goes both ways of inside the program.  There are three, from the publications, each
+   with the tables of one processor core: bimodal counters, global history (gshare), and TAGE
+   (runtime/branch_outcomes/branch_outcomes.h says their sizes).  What a real core has is not
+   published; the strongest is near to what cores of the last fifteen years do. */
+#ifndef PM_BEHAVIOUR_H
+#define PM_BEHAVIOUR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+#include "core/raw_file.h"
+
+/* A branch, by the basic block that it ends, in all threads and processes.  Executions are counted
+   all; of these ANALYSED were given to the predictors with tables that were warm, in bursts. */
+struct pm_measured_branch {
+    uint32_t block;
+    double executions, taken; /* taken: went to the branch's target */
+    double analysed;
+    double wrong[PM_N_PREDICTORS]; /* of the analysed ones, by enum pm_branch_predictor */
+};
+
+/* Of a run.  What is not there was not measured. */
+struct pm_behaviour {
+    PM_ARRAY(struct pm_measured_branch, branches); /* ascending by block; owned */
+};
+
+void pm_behaviour_free(struct pm_behaviour *behaviour); /* what it owns */
+
+/* Adds ROW to the branches, out of order; puts them in order, those of one block as one. */
+void pm_behaviour_add_branch(struct pm_behaviour *behaviour, const struct pm_measured_branch *row);
+void pm_behaviour_sort(struct pm_behaviour *behaviour);
+
+/* The branch at the end of BLOCK; NULL: none was executed, or measured. */
+const struct pm_measured_branch *pm_behaviour_branch(const struct pm_behaviour *behaviour,
+                                                     uint32_t block);
+
+/* How often PREDICTOR is wrong in all executions of BRANCH, as it is in the analysed ones; NAN:
+   none were analysed. */
+double pm_branch_mispredictions(const struct pm_measured_branch *branch,
+                                enum pm_branch_predictor predictor);
+
+#endif

@@ -1,0 +1,23 @@
+/* Branches of one process (core/behaviour/behaviour.h). */
+#include "measure/ingest/private.h"
+
+bool pm_ingest_branches(struct pm_behaviour *behaviour, const struct pm_raw *raw,
+                        const struct pm_module_place *const *places, const char *path,
+                        struct pm_error *err) {
+    for (size_t i = 0; i < raw->n_branches; i++) {
+        const struct pm_module_place *place = places[raw->branches[i].module];
+        for (size_t k = 0; k < raw->branches[i].n_branches; k++) {
+            const struct pm_raw_branch *from = &raw->branches[i].branches[k];
+            if (from->block >= place->n_blocks)
+                return pm_fail(err, "%s: a branch that the program does not have", path);
+            struct pm_measured_branch row = {.block = place->first_block + from->block,
+                                             .executions = (double)from->executions,
+                                             .taken = (double)from->taken,
+                                             .analysed = (double)from->analysed};
+            for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
+                row.wrong[p] = (double)from->wrong[p];
+            pm_behaviour_add_branch(behaviour, &row);
+        }
+    }
+    return true;
+}
