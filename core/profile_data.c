@@ -59,9 +59,8 @@ struct pm_profile *pm_profile_copy(const struct pm_profile *profile) {
     copy->miss_errors =
         copy_of(profile->miss_errors, profile->n_miss_errors, sizeof *copy->miss_errors);
     copy->cap_miss_errors = profile->n_miss_errors;
-    copy->behaviour.branches =
-        copy_of(profile->behaviour.branches, profile->behaviour.n_branches,
-                sizeof *copy->behaviour.branches);
+    copy->behaviour.branches = copy_of(profile->behaviour.branches, profile->behaviour.n_branches,
+                                       sizeof *copy->behaviour.branches);
     copy->behaviour.cap_branches = profile->behaviour.n_branches;
     copy->borrows_strides = true;
     return copy;

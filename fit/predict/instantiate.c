@@ -468,8 +468,8 @@ void pm_instance_add_dirty(struct pm_instance *instance, struct pm_instance *dir
 
 /* All executions count as analysed: what the models say is of all of them, at most each. */
 static bool predict_branches(const struct pm_structure *structure,
-                             const struct pm_branch_models *branches,
-                             struct pm_profile *profile, struct pm_error *err) {
+                             const struct pm_branch_models *branches, struct pm_profile *profile,
+                             struct pm_error *err) {
     struct pm_model_point point;
     if (!pm_model_point_at(branches->models, &profile->parameters, &point, err))
         return false;

@@ -15,7 +15,9 @@
    pm_heuristics.freedom and D were chosen on counts of mawk, gzip, bzip2, xz, sed, sort, cksum and
    perl at twice and four times the sizes of the fit; docs/log-fitting.md has what they give there
    and on programs that they were not chosen on. Bounds are by factors, not by differences, for the
-   same reason.
+   same reason.  A share is a difference of logarithms while it is small: of a model that is off by
+   more than all, 1 + ln (σ) stands for σ, since what is off by 600% is off by a factor of 7, and
+   not by one of e^6.
 
    Exact models have intervals of no width.  A model whose leave-one-out error is not known, having
    too few sizes, has no interval.  Assumes that the points of a model are the last of its runs.
@@ -143,6 +145,9 @@ static double power_leverage(struct target *target, const struct pm_model *model
     return (1 + (at - mean) * (at - mean) / spread) / (double)n;
 }
 
+/* As a difference of logarithms, what is off by this share. */
+static double in_logarithms(double share) { return share > 1 ? 1 + log(share) : share; }
+
 /* The interval at the target; NAN if it is not known. */
 static struct pm_fit_range range_at(struct target *target, const struct pm_model *model) {
     static const struct pm_fit_range unknown = {NAN, NAN};
@@ -155,7 +160,7 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     double freedom = (double)(n - k), t = pm_fit_quantile(target->level, freedom);
     if (!(v > 0)) /* nothing is predicted, and nothing can be relative to it */
         return (struct pm_fit_range){0, t * model->sigma * target->drift};
-    double sigma = model->relative_error * sqrt((double)n / freedom);
+    double sigma = in_logarithms(model->relative_error * sqrt((double)n / freedom));
     double width = t * target->drift * sigma;
     if (sigma > 0)
         width *= sqrt(
