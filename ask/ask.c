@@ -8,6 +8,7 @@
 
 #include "core/store/store.h"
 #include "fit/fit.h"
+#include "fit/sets/sets.h"
 #include "sched/cores/cores.h"
 
 /* ---- profiles -------------------------------------------------------------------------------- */
@@ -94,27 +95,55 @@ static void note_spin_loops(const struct pm_spin_loops *spin, struct pm_predicti
                            spin->n_loops == 1 ? "is" : "are");
 }
 
-bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *question,
-                       struct pm_error *err) {
-    const struct pm_program *program = &answer->subject->program;
+/* Does PROFILE have the block sizes of all machines? */
+static bool need_blocks(const struct pm_answer *answer, const struct pm_question *question,
+                        struct pm_error *err) {
     const struct pm_profile *profile = answer->profile;
-    struct pm_predict_options options = question->predict;
-    for (size_t m = 0; m < question->n_machines; m++) {
+    for (size_t m = 0; m < question->n_machines; m++)
         if ((question->needs_misses || !pm_profile_is_without_memory(profile)) &&
             !pm_need_machine_blocks(answer->subject, profile, question->machines[m],
                                     question->can_interpolate, err))
             return false;
+    return true;
+}
+
+/* Of the profile and its ends in the levels of all machines; NULL: each thread has its own. */
+static double **misses_of(const struct pm_answer *answer, const struct pm_question *question) {
+    return answer->profile->n_threads > 1
+               ? NULL
+               : pm_set_misses_of_machines(answer->subject->program.structure, answer->profile,
+                                           answer->ends[0] ? answer->ends : NULL,
+                                           (const struct pm_machine *const *)question->machines,
+                                           question->n_machines);
+}
+
+bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *question,
+                       struct pm_error *err) {
+    const struct pm_program *program = &answer->subject->program;
+    struct pm_predict_options options = question->predict;
+    if (!need_blocks(answer, question, err))
+        return false;
+    double **misses = misses_of(answer, question);
+    size_t n_levels = 0;
+    bool ok = true;
+    for (size_t m = 0; m < question->n_machines; n_levels += question->machines[m++]->n_levels) {
         options.known = known_paths(answer->subject, question->machines[m]);
-        struct pm_prediction *prediction = pm_predict_between(
-            program->structure, profile, answer->ends, question->machines[m], &options, err);
-        if (!prediction)
-            return false;
+        options.misses = misses ? misses + n_levels : NULL;
+        struct pm_prediction *prediction =
+            ok ? pm_predict_between(program->structure, answer->profile, answer->ends,
+                                    question->machines[m], &options, err)
+               : NULL;
+        ok = prediction != NULL;
+        if (!ok)
+            continue;
         if (!prediction->measured_up_to)
             prediction->measured_up_to = pm_strdup(program->measured_up_to);
         note_spin_loops(&answer->spin, prediction);
         *PM_PUSH(answer, predictions) = prediction;
     }
-    return true;
+    if (misses)
+        pm_set_misses_free(misses, n_levels);
+    return ok;
 }
 
 struct pm_prediction *pm_answer_what_if(const struct pm_answer *answer,

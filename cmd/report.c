@@ -155,10 +155,12 @@ static bool report_threads(const struct pm_program *program, const struct pm_pro
 
 /* What is asked of each size; machines are added once it is known which can be. */
 static struct pm_question question_of(const struct request *request) {
-    return (struct pm_question){.machines = request->on.machines,
-                                .n_machines = request->on.n_machines,
-                                .predict = request->predict,
-                                .can_interpolate = true};
+    struct pm_question question = {.machines = request->on.machines,
+                                   .n_machines = request->on.n_machines,
+                                   .predict = request->predict,
+                                   .can_interpolate = true};
+    question.predict.with_gains = request->options.format == PM_REPORT_JSON;
+    return question;
 }
 
 static void note_left_out(const struct request *request, struct pm_prediction *last) {

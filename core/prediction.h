@@ -118,8 +118,8 @@ struct pm_scope_prediction {
     struct pm_cost_sum self, total;
     double resource_cycles_per_iteration;   /* of the loop's own code */
     double recurrence_cycles_per_iteration; /* 0: no cycle */
-    /* Own cycles that would be saved if one cause alone vanished; NAN: not computed, for regions
-       with little time. */
+    /* Own cycles that would be saved if one cause alone vanished; NAN: not computed, as nobody
+       asked (pm_predict_options) or for regions with little time. */
     double gains[PM_N_CAUSES];
     bool is_assumed; /* edge counts do not tell which paths through its branches are taken */
     uint8_t bound;   /* enum pm_bound: largest cause of self.cycles */

@@ -1,6 +1,5 @@
 /* Models of mispredicted branches (core/behaviour/behaviour.h): a set of its own, of series of
    counts (counts.c).  A branch that was never executed at a size is wrong 0 times there. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
@@ -11,13 +10,30 @@ static int by_number(const void *left, const void *right) {
     return PM_COMPARE(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
-/* The blocks of all branches that were executed in a run. */
+/* The branch of BLOCK in all runs together. */
+static struct pm_measured_branch sum_of(const struct pm_profile *const *runs, size_t n,
+                                        uint32_t block) {
+    struct pm_measured_branch sum = {.block = block};
+    for (size_t k = 0; k < n; k++) {
+        const struct pm_measured_branch *branch = pm_behaviour_branch(&runs[k]->behaviour, block);
+        if (!branch)
+            continue;
+        sum.executions += branch->executions;
+        sum.analysed += branch->analysed;
+        for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
+            sum.wrong[p] += branch->wrong[p];
+    }
+    return sum;
+}
+
+/* The blocks of all branches that were analysed in a run. */
 static void list_blocks(const struct pm_profile *const *runs, size_t n,
                         struct pm_branch_models *branches) {
     size_t n_blocks = 0;
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < runs[k]->behaviour.n_branches; i++)
-            *PM_PUSH(branches, blocks) = runs[k]->behaviour.branches[i].block;
+            if (runs[k]->behaviour.branches[i].analysed > 0)
+                *PM_PUSH(branches, blocks) = runs[k]->behaviour.branches[i].block;
     PM_SORT(branches->blocks, branches->n_blocks, by_number);
     for (size_t i = 0; i < branches->n_blocks; i++)
         if (n_blocks == 0 || branches->blocks[n_blocks - 1] != branches->blocks[i])
@@ -25,12 +41,18 @@ static void list_blocks(const struct pm_profile *const *runs, size_t n,
     branches->n_blocks = n_blocks;
 }
 
-/* A branch of which no execution was analysed in a run takes its share of the nearest run before,
-   or of none: bursts miss what is rare. */
-static double mispredictions_in(const struct pm_profile *run, uint32_t block, unsigned predictor) {
-    const struct pm_measured_branch *branch = pm_behaviour_branch(&run->behaviour, block);
-    double wrong = branch ? pm_branch_mispredictions(branch, predictor) : 0;
-    return isnan(wrong) ? 0 : wrong;
+/* At each of N sizes how often PREDICTOR is wrong at BLOCK's branch.  Bursts miss what is rare:
+   where no execution was analysed, the share of all runs together counts. */
+static void put_counts(const struct pm_profile *const *runs, size_t n, uint32_t block,
+                       enum pm_branch_predictor predictor, double *counts) {
+    struct pm_measured_branch sum = sum_of(runs, n, block);
+    for (size_t k = 0; k < n; k++) {
+        const struct pm_measured_branch *branch = pm_behaviour_branch(&runs[k]->behaviour, block);
+        counts[k] = !branch ? 0
+                    : branch->analysed > 0
+                        ? pm_branch_mispredictions(branch, predictor)
+                        : branch->executions * (sum.wrong[predictor] / sum.analysed);
+    }
 }
 
 void pm_fit_branches(const struct pm_profile *const *profiles, size_t n_profiles,
@@ -53,9 +75,7 @@ void pm_fit_branches(const struct pm_profile *const *profiles, size_t n_profiles
     double *counts = pm_alloc(branches->n_blocks * PM_N_PREDICTORS * n + 1, sizeof *counts);
     for (size_t i = 0; i < branches->n_blocks; i++)
         for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
-            for (size_t k = 0; k < n; k++)
-                counts[(i * PM_N_PREDICTORS + p) * n + k] =
-                    mispredictions_in(kept[k], branches->blocks[i], p);
+            put_counts(kept, n, branches->blocks[i], p, counts + (i * PM_N_PREDICTORS + p) * n);
     if (all)
         branches->models =
             pm_fit_counts(sizes, n, counts, branches->n_blocks * PM_N_PREDICTORS, &same, &ignored);

@@ -22,6 +22,12 @@ struct known_path {
     struct pm_path_schedule schedule;
 };
 
+/* Of the machine as one of so many cores sees it. */
+struct share_paths {
+    unsigned n_cores;
+    struct pm_known_paths *known;
+};
+
 struct pm_known_paths {
     struct pm_map map;
     PM_ARRAY(struct known_path, paths);
@@ -29,6 +35,7 @@ struct pm_known_paths {
     struct pm_known_windows *windows;
     struct pm_map traces_map;
     PM_ARRAY(struct pm_trace_time, traces);
+    PM_ARRAY(struct share_paths, shares);
 };
 
 struct pm_known_paths *pm_known_paths_new(const struct pm_known_paths *beside) {
@@ -40,6 +47,9 @@ struct pm_known_paths *pm_known_paths_new(const struct pm_known_paths *beside) {
 void pm_known_paths_free(struct pm_known_paths *known) {
     if (!known)
         return;
+    for (size_t i = 0; i < known->n_shares; i++)
+        pm_known_paths_free(known->shares[i].known);
+    free(known->shares);
     for (size_t i = 0; i < known->n_paths; i++)
         free(known->paths[i].key);
     free(known->paths);
@@ -49,6 +59,15 @@ void pm_known_paths_free(struct pm_known_paths *known) {
     free(known->traces);
     pm_map_free(&known->traces_map);
     free(known);
+}
+
+struct pm_known_paths *pm_known_paths_of_share(struct pm_known_paths *known, unsigned n_cores) {
+    for (size_t i = 0; i < known->n_shares; i++)
+        if (known->shares[i].n_cores == n_cores)
+            return known->shares[i].known;
+    struct share_paths *share = PM_PUSH(known, shares);
+    *share = (struct share_paths){n_cores, pm_known_paths_new(known)};
+    return share->known;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */

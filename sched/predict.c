@@ -33,7 +33,7 @@ struct mapping {
     double *executions;                   /* of the rows of costs, in all */
     struct pm_interprocedural interprocedural;
     double split_operations;
-    bool pessimistic, simple, without_causes;
+    bool pessimistic, simple, without_causes, with_gains;
     bool *is_light;     /* [scope]: regions that are not simulated … */
     size_t n_light;     /* … so many … */
     double light_share; /* … with this share of all operations */
@@ -150,7 +150,7 @@ static void schedule_again(struct mapping *m, uint32_t region,
     request.without_wrong = m->is_light[region] || share < pm_sched_constants.share_with_wrong;
     if (!request.without_wrong && !m->without_causes) {
         request.with_causes = share >= pm_sched_constants.share_with_causes;
-        request.with_gains = share >= pm_sched_constants.share_with_gains;
+        request.with_gains = m->with_gains && share >= pm_sched_constants.share_with_gains;
     }
     request.dumping = m->dumping;
     if (!request.without_wrong || m->dumping)
@@ -306,11 +306,24 @@ static bool check_inputs(const struct pm_structure *structure, const struct pm_p
     return pm_profile_is_without_memory(profile) || pm_check_block_sizes(profile, machine, err);
 }
 
+/* Of which nothing but the costs of SCOPES is read. */
+static struct pm_prediction *as_costed(const struct pm_structure *structure,
+                                       const struct pm_profile *profile,
+                                       const struct pm_machine *machine,
+                                       const struct pm_scope_prediction *scopes) {
+    struct pm_prediction *prediction = new_prediction(structure, profile, machine);
+    memcpy(prediction->scopes, scopes, prediction->n_scopes * sizeof *scopes);
+    prediction->seconds = scopes[0].total.cycles / machine->clock_hz;
+    return prediction;
+}
+
 /* On one core, with paths that are known. */
 static struct pm_prediction *predict_one(const struct pm_structure *structure,
                                          const struct pm_profile *profile,
                                          const struct pm_machine *machine,
                                          const struct pm_predict_options *o, struct pm_error *err) {
+    if (o->scopes && o->without_doubts && o->without_spreads)
+        return as_costed(structure, profile, machine, o->scopes);
     struct mapping m = {.structure = structure,
                         .machine = machine,
                         .profile = profile,
@@ -319,6 +332,7 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
                         .pessimistic = o->dependences == PM_DEPS_PESSIMISTIC,
                         .simple = o->time == PM_TIME_SIMPLE,
                         .without_causes = o->without_causes,
+                        .with_gains = o->with_gains,
                         .dumping = o->dumping};
     if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
         return NULL;
@@ -372,8 +386,10 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
     if (!o->without_doubts)
         pm_find_doubts(&mapped, prediction);
-    pm_add_spreads(&mapped, prediction);
-    pm_add_totals(structure, prediction->scopes);
+    if (!o->without_spreads) {
+        pm_add_spreads(&mapped, prediction);
+        pm_add_totals(structure, prediction->scopes);
+    }
     if (o->scopes) {
         memcpy(prediction->scopes, o->scopes, prediction->n_scopes * sizeof *o->scopes);
         prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
@@ -408,12 +424,12 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     struct pm_predict_options o = options ? *options : (struct pm_predict_options){0};
     if (!check_inputs(structure, profile, machine, err))
         return NULL;
-    if (profile->n_threads > 1)
-        return pm_predict_cores(structure, profile, machine, &o, err);
     struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
-    struct pm_prediction *prediction = predict_one(structure, profile, machine, &o, err);
+    struct pm_prediction *prediction = profile->n_threads > 1
+                                           ? pm_predict_cores(structure, profile, machine, &o, err)
+                                           : predict_one(structure, profile, machine, &o, err);
     pm_known_paths_free(own);
     return prediction;
 }
@@ -435,7 +451,7 @@ predict_all(const struct pm_structure *structure, const struct pm_profile *profi
             rest[l] = misses[l] + first;
         o.misses = misses ? rest : NULL;
         ok = (predictions[i] = pm_predict(structure, of[i], machine, &o, err)) != NULL;
-        o.without_doubts = o.without_causes = true;
+        o.without_doubts = o.without_causes = o.without_spreads = true;
         o.dumping = NULL;
     }
     if (ok) {
@@ -459,15 +475,16 @@ pm_predict_between(const struct pm_structure *structure, const struct pm_profile
         return pm_predict(structure, profile, machine, options, err);
     if (!check_inputs(structure, profile, machine, err))
         return NULL;
-    if (profile->n_threads > 1)
-        return predict_all(structure, profile, ends, machine, &o, NULL, err);
     struct pm_known_paths *own = o.known ? NULL : pm_known_paths_new(NULL);
     if (own)
         o.known = own;
-    double **misses = pm_set_misses_of_levels(structure, profile, ends, machine);
+    const bool has_misses = o.misses || profile->n_threads > 1;
+    double **own_misses =
+        has_misses ? NULL : pm_set_misses_of_levels(structure, profile, ends, machine);
     struct pm_prediction *prediction =
-        predict_all(structure, profile, ends, machine, &o, misses, err);
-    pm_set_misses_free(misses, machine->n_levels);
+        predict_all(structure, profile, ends, machine, &o, own_misses ? own_misses : o.misses, err);
+    if (own_misses)
+        pm_set_misses_free(own_misses, machine->n_levels);
     pm_known_paths_free(own);
     return prediction;
 }

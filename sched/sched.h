@@ -26,12 +26,15 @@ struct pm_known_paths;
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
     enum pm_time_model time;
-    bool without_doubts; /* which figures that are unverified matter is not looked for: much of
-                            the work of a prediction, which many of one program can do without */
-    bool without_causes; /* nor what holds schedules back, for which regions are simulated again */
+    bool without_doubts;  /* which figures that are unverified matter is not looked for: much of
+                             the work of a prediction, which many of one program can do without */
+    bool without_causes;  /* nor what holds schedules back, for which regions are simulated again */
+    bool without_spreads; /* nor how far its times may be off */
+    bool with_gains; /* what is saved if one cause alone is taken away: as many simulations again */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
     const struct pm_scope_prediction *scopes;
-    /* Misses in each level of each histogram of the profile; NULL: as pm_set_misses_of_levels. */
+    /* Misses in each level of each histogram of the profile, then of its ends; NULL: as
+       pm_set_misses_of_levels. */
     double *const *misses;
     unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */
     /* Of predictions on the same machine for the same structure; NULL: of this one alone. */
@@ -45,6 +48,8 @@ extern const struct pm_dump_pass pm_predict_passes[];
    machine, or of another program, that has simulated windows in common with the new one; NULL: none
    has. */
 struct pm_known_paths *pm_known_paths_new(const struct pm_known_paths *beside);
+/* KNOWN's table for what one of N_CORES has of its machine; KNOWN owns it. */
+struct pm_known_paths *pm_known_paths_of_share(struct pm_known_paths *known, unsigned n_cores);
 void pm_known_paths_free(struct pm_known_paths *known); /* NULL is allowed */
 
 /* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): the schedule of each loop and

@@ -318,12 +318,13 @@ static void print_explanation(struct explaining *x) {
 
 static bool explain(const struct request *request, struct pm_error *err) {
     struct explaining x = {.request = request};
-    const struct pm_question question = {.at = &request->at,
-                                         .machines = request->on.machines,
-                                         .n_machines = 1,
-                                         .predict = request->predict,
-                                         .can_interpolate = true,
-                                         .interpolate = request->interpolate};
+    struct pm_question question = {.at = &request->at,
+                                   .machines = request->on.machines,
+                                   .n_machines = 1,
+                                   .predict = request->predict,
+                                   .can_interpolate = true,
+                                   .interpolate = request->interpolate};
+    question.predict.with_gains = true;
     if (pm_subject_open(&x.subject, request->store_path, NULL, err))
         x.answer = pm_ask_and_say(&x.subject, &question, err);
     bool ok = x.answer != NULL;

@@ -1,6 +1,7 @@
 /* Histograms → misses in caches of sets: what caches of one block size share, and each of them. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fit/sets/private.h"
 
@@ -155,13 +156,38 @@ static void count_with_first(const struct asked_misses *asked, const struct pm_s
     free(questions);
 }
 
-/* For each of N caches. */
+/* Without responses, whose misses cost nothing. */
+static bool are_same(const struct pm_set_cache *a, const struct pm_set_cache *b) {
+    return a->block_bytes == b->block_bytes && a->blocks == b->blocks && a->ways == b->ways &&
+           a->replacement == b->replacement && a->indexed == b->indexed &&
+           a->unified == b->unified && a->inner_blocks == b->inner_blocks && !a->serves.n_points &&
+           !b->serves.n_points;
+}
+
+/* For each of N caches, of which those that are the same are asked for once. */
 static double **misses_of(const struct asked_misses *asked, const struct pm_set_cache *caches,
                           size_t n) {
-    double **misses = pm_alloc(n, sizeof *misses);
-    for (size_t first = 0; first < n; first++)
-        if (!misses[first])
-            count_with_first(asked, caches + first, n - first, misses + first);
+    struct pm_set_cache *distinct = pm_alloc(n, sizeof *distinct);
+    size_t *numbers = pm_alloc(n, sizeof *numbers), n_distinct = 0, n_histograms = n_own(asked);
+    double **found = pm_alloc(n, sizeof *found), **misses = pm_alloc(n, sizeof *misses);
+    for (size_t i = 0; i < asked->n_others; i++)
+        n_histograms += asked->others[i].n;
+    for (size_t c = 0; c < n; c++) {
+        while (numbers[c] < n_distinct && !are_same(&distinct[numbers[c]], &caches[c]))
+            numbers[c]++;
+        if (numbers[c] == n_distinct)
+            distinct[n_distinct++] = caches[c];
+    }
+    for (size_t first = 0; first < n_distinct; first++)
+        if (!found[first])
+            count_with_first(asked, distinct + first, n_distinct - first, found + first);
+    for (size_t c = 0; c < n; c++) {
+        misses[c] = pm_alloc(n_histograms, sizeof **misses);
+        memcpy(misses[c], found[numbers[c]], n_histograms * sizeof **misses);
+    }
+    pm_set_misses_free(found, n_distinct);
+    free(numbers);
+    free(distinct);
     return misses;
 }
 
@@ -183,13 +209,27 @@ double **pm_set_misses(const struct pm_structure *structure, const struct pm_pro
     return misses_between(structure, profile, ends, true, caches, n);
 }
 
+double **pm_set_misses_of_machines(const struct pm_structure *structure,
+                                   const struct pm_profile *profile, struct pm_profile *const *ends,
+                                   const struct pm_machine *const *machines, size_t n) {
+    struct {
+        PM_ARRAY(struct pm_set_cache, caches);
+    } all = {0};
+    for (size_t m = 0; m < n; m++) {
+        struct pm_set_cache *caches = pm_set_caches_of(machines[m]);
+        for (size_t l = 0; l < machines[m]->n_levels; l++)
+            *PM_PUSH(&all, caches) = caches[l];
+        free(caches);
+    }
+    double **misses = misses_between(structure, profile, ends, false, all.caches, all.n_caches);
+    free(all.caches);
+    return misses;
+}
+
 double **pm_set_misses_of_levels(const struct pm_structure *structure,
                                  const struct pm_profile *profile, struct pm_profile *const *ends,
                                  const struct pm_machine *machine) {
-    struct pm_set_cache *caches = pm_set_caches_of(machine);
-    double **misses = misses_between(structure, profile, ends, false, caches, machine->n_levels);
-    free(caches);
-    return misses;
+    return pm_set_misses_of_machines(structure, profile, ends, &machine, 1);
 }
 
 double **pm_set_misses_of_parts(const struct pm_structure *structure,

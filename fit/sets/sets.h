@@ -44,6 +44,11 @@ double **pm_set_misses(const struct pm_structure *structure, const struct pm_pro
 double **pm_set_misses_of_levels(const struct pm_structure *structure,
                                  const struct pm_profile *profile, struct pm_profile *const *ends,
                                  const struct pm_machine *machine);
+/* The same of N machines, the levels of one after those of the other: windows that they have in
+   common are looked for once. */
+double **pm_set_misses_of_machines(const struct pm_structure *structure,
+                                   const struct pm_profile *profile, struct pm_profile *const *ends,
+                                   const struct pm_machine *const *machines, size_t n);
 /* The misses in them of each of N_PARTS histograms, which are parts of PROFILE's. */
 double **pm_set_misses_of_parts(const struct pm_structure *structure,
                                 const struct pm_profile *profile,

@@ -37,7 +37,7 @@ void pm_branches_begin(void) {
 
 enum {
     ALL_BUFFERS = 64, /* the first ones, 262,144 outcomes, are judged all */
-    STRIDE = 16,      /* of so many buffers behind them one is */
+    STRIDE = 8,       /* of so many buffers behind them one is */
 };
 
 enum pm_burst pm_branch_burst(uint64_t n) {

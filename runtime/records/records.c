@@ -51,9 +51,12 @@ static void consume_branches(struct pm_control_block *block) {
     int64_t from = block->branches_done,
             to = __atomic_load_n(&block->branch_left, __ATOMIC_ACQUIRE);
     const char *end = (const char *)pm_branches_end(block);
-    if (pm_branches_are_followed && pm_process_is_measured() && block->thread &&
-        !block->thread->stopped)
+    if (from != to && pm_branches_are_followed && pm_process_is_measured() && block->thread &&
+        !block->thread->stopped) {
+        pm_analysis_enter();
         pm_branches_follow(block->thread, (const void *)(end + from), (const void *)(end + to));
+        pm_analysis_leave();
+    }
     block->branches_done = to;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/sets/sets.h"
+
 /* With more cores than that nobody has compared predicted times with a clock (docs/threads.md). */
 static const unsigned most_checked = 2;
 
@@ -13,11 +15,11 @@ struct mapping {
     const struct pm_machine *machine;
     const struct pm_predict_options *options;
     struct pm_machine *share; /* the machine as one of the cores sees it */
-    struct pm_known_paths *known_on_share;
-    struct pm_profile total; /* without waiting, as the next one */
+    struct pm_profile total;  /* without waiting, as the next one */
     struct pm_profile *threads;
     size_t n_threads;
     struct pm_parts parts;
+    double **shares;              /* of each thread: pm_parts_shares */
     struct pm_prediction *serial; /* the first thread with the machine to itself */
     struct pm_prediction **each;  /* the threads at work together */
     double *cycles;               /* [part][core] */
@@ -65,16 +67,14 @@ static double share_of(const struct mapping *m, const double *shares, uint32_t s
 
 static void add_thread(struct mapping *m, size_t t) {
     size_t n_parts = m->parts.n_routines;
-    double *shares = pm_parts_shares(&m->parts, m->threads[t].edge_counts);
     for (uint32_t s = 0; s < m->structure->n_scopes; s++)
         for (size_t p = 0; p < n_parts; p++) {
             const struct pm_prediction *of = p > 0 ? m->each[t] : m->serial;
-            double share = p == 0 && t > 0 ? 0 : share_of(m, shares, s, p);
+            double share = p == 0 && t > 0 ? 0 : share_of(m, m->shares[t], s, p);
             if (share > 0)
                 m->cycles[p * m->result->n_cores + core_of(m, t)] +=
                     share * of->scopes[s].self.cycles;
         }
-    free(shares);
 }
 
 static void time_part(const struct mapping *m, size_t p) {
@@ -115,17 +115,15 @@ static void add_scope(struct pm_scope_prediction *to, const struct pm_scope_pred
 
 /* What thread T adds where its core is the one that takes longest. */
 static void add_slowest(const struct mapping *m, size_t t, struct pm_scope_prediction *scopes) {
-    double *shares = pm_parts_shares(&m->parts, m->threads[t].edge_counts);
     for (size_t p = 0; p < m->parts.n_routines; p++) {
         const struct pm_prediction *of = p > 0 ? m->each[t] : m->serial;
         bool counts = p > 0 ? m->result->parts[p].slowest_core == core_of(m, t) : t == 0;
         for (uint32_t s = 0; counts && s < m->structure->n_scopes; s++) {
-            double share = share_of(m, shares, s, p);
+            double share = share_of(m, m->shares[t], s, p);
             if (share > 0)
                 add_scope(&scopes[s], &of->scopes[s], share);
         }
     }
-    free(shares);
 }
 
 /* Of the cores that take longest; the caller frees. */
@@ -199,19 +197,26 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The prediction of the total says on what the times hang. */
+/* The prediction of the total says on what the times hang.  Both of the first thread have their
+   misses from one look at it. */
 static bool predict_threads(struct mapping *m, struct pm_error *err) {
-    struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
+    struct pm_predict_options options = *m->options;
+    const struct pm_machine *machines[] = {m->machine, m->share};
+    double **misses = pm_set_misses_of_machines(m->structure, &m->threads[0], NULL, machines, 2);
     options.without_doubts = true;
     options.dumping = NULL; /* the whole is dumped */
+    options.misses = misses;
     m->serial = pm_predict(m->structure, &m->threads[0], m->machine, &options, err);
     bool ok = m->serial != NULL;
     m->each = pm_alloc(m->n_threads, sizeof *m->each);
-    options.known = m->known_on_share;
+    options.known = pm_known_paths_of_share(m->options->known, m->result->n_cores);
+    options.misses = misses + m->machine->n_levels;
     for (size_t t = 0; ok && t < m->n_threads; t++) {
         m->each[t] = pm_predict(m->structure, &m->threads[t], m->share, &options, err);
         ok = m->each[t] != NULL;
+        options.misses = NULL;
     }
+    pm_set_misses_free(misses, 2 * m->machine->n_levels);
     return ok;
 }
 
@@ -236,10 +241,10 @@ static void time_parts(struct mapping *m) {
 /* Notes and unverified figures of the machine are those of the total. */
 static struct pm_prediction *predict_total(struct mapping *m, const struct pm_profile *profile,
                                            struct pm_error *err) {
-    struct pm_predict_options options = m->options ? *m->options : (struct pm_predict_options){0};
+    struct pm_predict_options options = *m->options;
     struct pm_scope_prediction *scopes = join_scopes(m);
     options.scopes = scopes;
-    options.known = m->known_on_share;
+    options.known = pm_known_paths_of_share(m->options->known, m->result->n_cores);
     struct pm_prediction *total = pm_predict(m->structure, &m->total, m->share, &options, err);
     free(scopes);
     if (!total)
@@ -252,7 +257,7 @@ static struct pm_prediction *predict_total(struct mapping *m, const struct pm_pr
 
 static void choose_cores(struct mapping *m) {
     struct pm_cores *cores = m->result;
-    unsigned wanted = m->options && m->options->n_cores ? m->options->n_cores : UINT32_MAX;
+    unsigned wanted = m->options->n_cores ? m->options->n_cores : UINT32_MAX;
     cores->n_threads = (unsigned)m->n_threads - !m->parts.first_works;
     cores->n_cores = wanted < cores->n_threads ? wanted : cores->n_threads;
     cores->is_checked = cores->n_cores <= most_checked;
@@ -268,10 +273,12 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                         .machine = machine,
                         .options = options,
                         .n_threads = profile->n_threads,
-                        .known_on_share = pm_known_paths_new(options ? options->known : NULL),
                         .result = pm_alloc(1, sizeof *m.result)};
     leave_waiting_out(&m, profile);
     pm_parts_find(structure, profile, &m.parts);
+    m.shares = pm_alloc(m.n_threads, sizeof *m.shares);
+    for (size_t t = 0; t < m.n_threads; t++)
+        m.shares[t] = pm_parts_shares(&m.parts, m.threads[t].edge_counts);
     choose_cores(&m);
     struct pm_prediction *total = NULL;
     if (predict_threads(&m, err)) {
@@ -284,13 +291,14 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
     for (size_t t = 0; t < m.n_threads; t++) {
         pm_prediction_free(m.each ? m.each[t] : NULL);
         free(m.threads[t].edge_counts);
+        free(m.shares[t]);
     }
+    free(m.shares);
     free(m.each);
     free(m.threads);
     free(m.total.edge_counts);
     free(m.cycles);
     pm_parts_free(&m.parts);
     pm_machine_copy_free(m.share);
-    pm_known_paths_free(m.known_on_share);
     return total;
 }

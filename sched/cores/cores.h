@@ -20,8 +20,9 @@
 #include "core/profile.h"
 #include "sched/sched.h"
 
-/* As pm_predict, of a PROFILE with threads.  Costs of scopes are of the threads on the core that
-   takes longest in the part that they belong to, so that they add up to the whole. */
+/* As pm_predict, of a PROFILE with threads; OPTIONS have a table of known paths.  Costs of scopes
+   are of the threads on the core that takes longest in the part that they belong to, so that they
+   add up to the whole. */
 struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                                        const struct pm_profile *profile,
                                        const struct pm_machine *machine,

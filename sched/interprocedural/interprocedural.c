@@ -35,29 +35,27 @@ struct tracing {
     double *covered; /* by scope: passes that are on traces of roots */
     double *more;    /* by scope: cycles */
     double all_cycles;
+    struct pm_dep_graph graph; /* of the trace at hand */
     struct pm_interprocedural *found;
     PM_ARRAY(struct root, roots);
 };
 
 /* ---- the time of a trace --------------------------------------------------------------------- */
 
-/* Cycles of the first N_STEPS steps. */
-static double simulate(const struct tracing *j, const struct pm_step_trace *trace, size_t n_steps,
-                       const struct pm_forwardings *found) {
+/* Cycles of the steps behind the first half. */
+static double second_half(struct tracing *j, const struct pm_step_trace *trace, size_t half_steps,
+                          const struct pm_forwardings *found) {
     const struct pm_machine *machine = j->target->machine;
-    struct pm_dep_graph graph = {0};
     struct pm_window_result result = {0};
-    size_t n_ops = 0, n_forwardings = 0;
-    for (size_t s = trace->n_before; s < n_steps; s++)
-        n_ops += trace->steps[s].n_ops;
-    while (n_forwardings < found->n_items && found->items[n_forwardings].load < n_ops)
-        n_forwardings++;
-    pm_graph_of_path(j->target, trace->steps + trace->n_before, n_steps - trace->n_before,
+    size_t first = 0;
+    pm_graph_of_path(j->target, trace->steps + trace->n_before, trace->n_steps - trace->n_before,
                      &(struct pm_graph_options){.loop = PM_NONE,
                                                 .forwardings = found->items,
-                                                .n_forwardings = n_forwardings},
-                     &graph);
-    pm_window_simulate(&graph,
+                                                .n_forwardings = found->n_items},
+                     &j->graph);
+    while (first < j->graph.n_nodes && j->graph.nodes[first].step + trace->n_before < half_steps)
+        first++;
+    pm_window_simulate(&j->graph,
                        &(struct pm_window_limits){.front_end_slots = machine->issue_width,
                                                   .fetch_slots = machine->fetch_width,
                                                   .has_fetch = true,
@@ -66,10 +64,10 @@ static double simulate(const struct tracing *j, const struct pm_step_trace *trac
                                                   .scheduler = machine->scheduler,
                                                   .has_units = true,
                                                   .iterations = 1,
+                                                  .timed_from = first,
                                                   .machine = machine},
                        &result);
-    pm_graph_free(&graph);
-    return result.cycles;
+    return result.timed_cycles;
 }
 
 /* All that the time hangs on, but for the structure and the target. */
@@ -87,15 +85,14 @@ static struct pm_digest digest_of(const struct pm_step_trace *trace, size_t half
 }
 
 /* What the second half of TRACE takes, and its loads. */
-static struct pm_trace_time time_of(const struct tracing *j, const struct pm_step_trace *trace,
+static struct pm_trace_time time_of(struct tracing *j, const struct pm_step_trace *trace,
                                     size_t half_steps) {
     bool is_new;
     struct pm_trace_time *time = pm_known_trace(j->known, digest_of(trace, half_steps), &is_new);
     if (is_new) {
         struct pm_forwardings found = {0};
         pm_trace_forwardings(j->frequencies->structure, trace, NULL, &found);
-        time->cycles =
-            simulate(j, trace, trace->n_steps, &found) - simulate(j, trace, half_steps, &found);
+        time->cycles = second_half(j, trace, half_steps, &found);
         time->n_loads = (double)found.n_loads;
         time->n_forwarded = (double)found.n_forwarded;
         time->n_blocked = (double)found.n_blocked;
@@ -274,6 +271,7 @@ void pm_schedule_interprocedural(const struct pm_frequencies *frequencies,
         trace_root(&j, &j.roots[i]);
     add_more(&j);
     pm_tracer_free(j.tracer);
+    pm_graph_free(&j.graph);
     free(j.covered);
     free(j.more);
     free(j.roots);

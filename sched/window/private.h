@@ -71,7 +71,7 @@ struct pm_window_core {
     double *waiting; /* a heap, the earliest first: when those that wait will begin */
     unsigned n_waiting;
     unsigned entry, n_entries; /* of the loop: the first iteration of this one; begun so far */
-    double first_allocation, last_result;
+    double first_allocation, last_result, timed_begin;
     double *node_units; /* of the node that is executed: where busy cycles of units are added up */
     struct pm_misses_under_way *misses; /* NULL: all loads hit */
 };

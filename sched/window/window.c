@@ -323,6 +323,8 @@ static double run_iteration(struct pm_window_core *core, unsigned iteration, dou
         double allocated = allocate(core, node);
         if (iteration == 0 && i == 0)
             core->first_allocation = allocated;
+        if (iteration == 0 && i == core->limits->timed_from)
+            core->timed_begin = retired;
         move_horizon(core, (int64_t)allocated);
         double ready = operands_ready(core, node, begun, iteration);
         /* What is renamed away waits for nothing but its operands. */
@@ -425,8 +427,10 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     while (n < most && period == 0) {
         ends[n].retired = run_iteration(&core, n, result->unit_cycles);
         ends[n].allocated = core.allocation.cycle;
-        if (n++ == 0)
+        if (n++ == 0) {
             result->alone_cycles = core.last_result - core.first_allocation;
+            result->timed_cycles = ends[0].retired - core.timed_begin;
+        }
         if (n >= LEAST_ITERATIONS && n % every == 0 && repeats && !has_entries)
             period = find_period(ends, n, repeated, n >= full, limits->least_cycles);
     }

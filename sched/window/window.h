@@ -29,6 +29,7 @@ struct pm_window_limits {
     double
         iterations; /* the path is passed so often; 0: until the time of an iteration is steady */
     double trips; /* iterations of an entry, each of which begins anew what is_fresh; 0: endless */
+    size_t timed_from;                   /* a node of the first iteration */
     const struct pm_load_misses *misses; /* per reference of the path; NULL: all loads hit */
     /* Per step of the path: what is behind such a branch is allocated when it was executed and the
        right way is there, `mispredict_cycles` later.  NULL: all are predicted rightly. */
@@ -40,6 +41,7 @@ struct pm_window_result {
     double cycles;       /* of an iteration */
     double start_cycles; /* that the first and the last iteration take more than the others */
     double alone_cycles; /* of the first one, from its first allocation to its last result */
+    double timed_cycles; /* of the first one, from when what is before `timed_from` was retired */
     double *unit_cycles; /* [n_nodes][PM_MACHINE_MAX_UNITS], all 0 before, or NULL: busy cycles of
                             each unit by iteration */
 };

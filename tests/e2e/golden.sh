@@ -192,6 +192,10 @@ golden run.bin_width.txt pmodel run -o bins.pmdb --bin-width 0.2 --block 64 -P N
 golden run.bytes.txt pmodel run -o bytes.pmdb --bytes --block 64 -P N=24 -- ./nest '{N}'
 golden run.write_backs.txt pmodel run -o writes.pmdb --write-backs --block 64 -P N=24 -- ./nest '{N}'
 golden query.write_backs.txt pmodel query writes.pmdb -P N=24 --cache 1K,32K
+golden run.behaviour.txt pmodel run -o branches.pmdb --behaviour --no-memory -P N=24 -- ./nest '{N}'
+golden show.branches.txt pmodel show --as branches branches.pmdb
+golden show.branches.json pmodel show --as branches --format json branches.pmdb
+golden show.branches.csv pmodel show --as branches --format csv branches.pmdb
 golden run.carry.txt pmodel run -o carry.pmdb -m r12000 --carry -P N=40 -- ./nest '{N}'
 golden run.no_memory.txt pmodel run -o counts.pmdb --no-memory -P N=16:56:8 -- ./nest '{N}'
 golden run.bare.txt pmodel run -o bare.pmdb -m r12000 -P N=24 -- ./bare '{N}'

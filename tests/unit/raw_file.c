@@ -204,6 +204,17 @@ static void add_lanes(struct pm_raw_builder *builder, uint64_t module,
     pm_raw_section_end(builder);
 }
 
+static const struct pm_raw_branch usual_branches[2] = {{3, 0, 100, 60, 40, {4, 5, 40}},
+                                                       {4, 0, 1, 0, 0, {0, 0, 0}}};
+
+static void add_branches(struct pm_raw_builder *builder, uint64_t module,
+                         const struct pm_raw_branch *branches, size_t n_bytes) {
+    pm_raw_section_begin(builder, PM_RAW_BRANCHES);
+    add_words(builder, (uint64_t[]){module, 1}, 2);
+    pm_raw_add(builder, branches, n_bytes);
+    pm_raw_section_end(builder);
+}
+
 static const struct pm_raw_rank usual_rank = {3, 8, PM_RAW_MPICH, "node7"};
 
 static void add_rank(struct pm_raw_builder *builder, const struct pm_raw_rank *rank) {
@@ -759,6 +770,39 @@ static void frames_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void branches_come_back_and_those_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 8; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct pm_raw_branch branches[2] = {usual_branches[0], usual_branches[1]};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        branches[0].taken = fault == 1 ? 101 : 60;
+        branches[0].analysed = fault == 2 ? 101 : 40;
+        branches[0].wrong[PM_PREDICTOR_BIMODAL] = fault == 3 ? 41 : 40;
+        branches[1].executions = fault == 4 ? 0 : 1;
+        branches[1].block = fault == 5 ? 3 : 4;
+        add_branches(&builder, fault == 6, branches, sizeof branches - (fault == 7 ? 8 : 0));
+        if (fault > 0) {
+            assert_content_refused(&builder);
+            continue;
+        }
+        struct pm_error err = {0};
+        size_t n_bytes;
+        char *name = save(&builder, 9), *bytes = read_bytes(name, &n_bytes);
+        struct pm_raw *raw = pm_raw_read_memory(bytes, n_bytes, "branches", &err);
+        assert_non_null(raw);
+        assert_int_equal(raw->n_branches, 1);
+        assert_int_equal(raw->branches[0].n_branches, 2);
+        assert_memory_equal(raw->branches[0].branches, branches, sizeof branches);
+        pm_raw_free(raw);
+        unlink(name);
+        free(name);
+        free(bytes);
+    }
+}
+
 static void strides_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 17; fault++) {
@@ -861,6 +905,7 @@ int main(void) {
         cmocka_unit_test(intervals_that_cannot_be_are_refused),
         cmocka_unit_test(samples_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),
+        cmocka_unit_test(branches_come_back_and_those_that_cannot_be_are_refused),
         cmocka_unit_test(strides_that_cannot_be_are_refused),
         cmocka_unit_test(profiles_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),

@@ -418,7 +418,7 @@ static struct pm_profile *profile_with(const struct pm_structure *structure,
 
 /* Levels of each policy, some of which have only a part of what their sets would hold: as much as
    one of several cores gets. */
-static void misses_are_the_same_whether_ends_are_asked_for_or_not(void **state) {
+static void misses_are_the_same_whatever_else_is_asked_for(void **state) {
     (void)state;
     const struct nest nests[] = {
         {2, {20, 96 * 8}, 1, {{4096, {0, 8}}}},
@@ -428,21 +428,29 @@ static void misses_are_the_same_whether_ends_are_asked_for_or_not(void **state) 
          {30, 30, 30},
          3,
          {{1 << 20, {240, 8, 0}}, {1 << 21, {240, 0, 8}}, {1 << 22, {0, 8, 240}}}}};
-    struct pm_level levels[N_LEVELS];
-    struct pm_machine machine = {.levels = levels};
+    struct pm_level levels[N_LEVELS], other_levels[N_LEVELS];
+    struct pm_machine machine = {.levels = levels}, other = {.levels = other_levels};
     for (size_t i = 0; i < N_LEVELS; i++)
         levels[machine.n_levels++] = (struct pm_level){.block_bytes = BLOCK,
                                                        .size_bytes = BLOCK * (i % 2 ? 64 : 43),
                                                        .associativity = i < 4 ? 8 : 0,
                                                        .replacement = (enum pm_replacement)(i % 4),
                                                        .unified = i == 6};
+    for (; other.n_levels < N_LEVELS; other.n_levels++) { /* from the end, some of them larger */
+        other_levels[other.n_levels] = levels[N_LEVELS - 1 - other.n_levels];
+        other_levels[other.n_levels].size_bytes *= 1 + other.n_levels % 2;
+    }
+    const struct pm_machine *const machines[] = {&machine, &other};
     for (size_t k = 0; k < sizeof nests / sizeof *nests; k++) {
         struct pm_structure *structure = nest_structure(&nests[k]);
         struct pm_profile *profile = profile_with(structure, &nests[k], 1, 1),
                           *ends[2] = {profile_with(structure, &nests[k], 0.9, 0.95),
                                       profile_with(structure, &nests[k], 1.1, 1.2)};
         double **alone = pm_set_misses_of_levels(structure, profile, NULL, &machine),
-               **with_ends = pm_set_misses_of_levels(structure, profile, ends, &machine);
+               **with_ends = pm_set_misses_of_levels(structure, profile, ends, &machine),
+               **of_other = pm_set_misses_of_levels(structure, profile, ends, &other),
+               **together = pm_set_misses_of_machines(structure, profile, ends, machines, 2);
+        size_t n = profile->n_histograms + ends[0]->n_histograms + ends[1]->n_histograms;
         for (size_t l = 0; l < machine.n_levels; l++)
             for (size_t h = 0; h < profile->n_histograms; h++)
                 if (alone[l][h] != with_ends[l][h])
@@ -450,6 +458,16 @@ static void misses_are_the_same_whether_ends_are_asked_for_or_not(void **state) 
                              pm_replacement_word(levels[l].replacement), alone[l][h],
                              with_ends[l][h]);
         pm_set_misses_free(alone, machine.n_levels);
+        for (size_t l = 0; l < machine.n_levels + other.n_levels; l++)
+            for (size_t h = 0; h < n; h++) {
+                double apart =
+                    l < machine.n_levels ? with_ends[l][h] : of_other[l - machine.n_levels][h];
+                if (together[l][h] != apart)
+                    fail_msg("nest %zu, level %zu: %.17g misses, with another machine %.17g", k, l,
+                             apart, together[l][h]);
+            }
+        pm_set_misses_free(of_other, other.n_levels);
+        pm_set_misses_free(together, machine.n_levels + other.n_levels);
         pm_set_misses_free(with_ends, machine.n_levels);
         pm_profile_free(profile);
         pm_profile_free(ends[0]);
@@ -539,7 +557,7 @@ int main(void) {
         cmocka_unit_test(a_stream_takes_what_is_used_all_the_time),
         cmocka_unit_test(products_miss_by_their_policy),
         cmocka_unit_test(code_takes_room_in_a_unified_cache),
-        cmocka_unit_test(misses_are_the_same_whether_ends_are_asked_for_or_not),
+        cmocka_unit_test(misses_are_the_same_whatever_else_is_asked_for),
         cmocka_unit_test(through_a_response_distances_alone_count),
         cmocka_unit_test(without_strides_caches_are_fully_associative),
         cmocka_unit_test(misses_are_between_first_touches_and_accesses),
