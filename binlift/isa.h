@@ -185,15 +185,14 @@ struct pm_isa {
     /* Appends the generic operations of the instruction (op.reference left PM_NONE; a memory
        operation has its operand's number in `reference`, the caller translates).  CLASSES, which
        are resolved and may be NULL, say what stands between loads and stores; an instruction that
-       they do not know gives a PM_OP_UNKNOWN there. */
+       they do not know gives a PM_OP_UNKNOWN there.  `mnemonic` of each is 1 + the ISA's number. */
     unsigned (*translate)(const uint8_t *bytes, const struct pm_insn *insn,
                           const struct pm_classes *classes, struct pm_op ops[8]);
 
     /* Mnemonics, as files of classes name them, are numbered 0 … n_mnemonics − 1; `mnemonic` gives
-       the name of a number (NULL: none), `mnemonic_of` the number of an instruction. */
+       the name of a number (NULL: none). */
     uint32_t n_mnemonics;
     const char *(*mnemonic)(uint32_t number);
-    uint32_t (*mnemonic_of)(const uint8_t *bytes, const struct pm_insn *insn);
 
     /* Mnemonic and operands as text, for people. */
     void (*print)(const uint8_t *bytes, const struct pm_insn *insn, char *text, unsigned size);

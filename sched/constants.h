@@ -45,8 +45,6 @@
       "Misses an iteration below which they come too seldom for a simulation; each then waits "    \
       "for the part of its latency that the window does not hide")                                 \
     X(training_lines, 2, "Lines of a run before a prefetcher follows it")                          \
-    X(further_line_cycles, 0.5,                                                                    \
-      "A line of code that follows another is fetched with it in every second cycle")              \
     /* ---- what is worked out at all, as it takes time ---- */                                    \
     X(share_not_scheduled, 1e-3,                                                                   \
       "Share of all operations that the regions with the fewest have together whose time is the "  \

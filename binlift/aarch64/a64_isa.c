@@ -61,7 +61,6 @@ const struct pm_isa pm_isa_aarch64 = {
     .translate = pm_a64_translate,
     .n_mnemonics = PM_A64_N_MNEMONICS,
     .mnemonic = pm_a64_mnemonic,
-    .mnemonic_of = pm_a64_mnemonic_of,
     .print = pm_a64_print,
     .find_table = pm_a64_find_table,
     .formed_address = formed_address,

@@ -271,7 +271,8 @@ static void add_general(struct translation *t) {
 
 unsigned pm_a64_translate(const uint8_t *bytes, const struct pm_insn *insn,
                           const struct pm_classes *classes, struct pm_op ops[8]) {
-    const struct pm_class_rule *rule = pm_class_of(classes, pm_a64_mnemonic_of(bytes, insn));
+    uint32_t mnemonic = pm_a64_mnemonic_of(bytes, insn);
+    const struct pm_class_rule *rule = pm_class_of(classes, mnemonic);
     struct translation t = {pm_a64_word(bytes), insn, rule ? rule : &unknown_rule, ops, 0,
                             TEMPORARY};
     if (insn->is_nop)
@@ -280,7 +281,9 @@ unsigned pm_a64_translate(const uint8_t *bytes, const struct pm_insn *insn,
         add_memory(&t);
     else if (insn->control == PM_CONTROL_NONE || !add_transfer(&t))
         add_general(&t);
-    for (unsigned i = 0; i < t.n_ops; i++)
+    for (unsigned i = 0; i < t.n_ops; i++) {
         ops[i].instruction_start = i == 0;
+        ops[i].mnemonic = mnemonic + 1;
+    }
     return t.n_ops;
 }

@@ -30,20 +30,18 @@ static void translate(const struct pm_lifted *lifted, struct batch *batch, uint3
                       uint32_t k) {
     struct pm_op ops[PM_MOST_OPS];
     bool is_unknown = false;
-    uint32_t number = lifted->isa->mnemonic_of(pm_insn_bytes(lifted, k), &lifted->insns[k]);
     unsigned n =
         lifted->isa->translate(pm_insn_bytes(lifted, k), &lifted->insns[k], lifted->classes, ops);
     for (unsigned i = 0; i < n; i++) {
         struct pm_op *op = PM_PUSH(batch, ops);
         *op = ops[i];
         op->instruction_start = i == 0;
-        op->mnemonic = number + 1;    /* of the ISA's, until number_mnemonics */
         if (op->reference != PM_NONE) /* the operand's number */
             op->reference += lifted->insn_references[k];
         is_unknown |= op->op_class == PM_OP_UNKNOWN;
     }
     if (is_unknown)
-        add_unknown(lifted, batch, block, number);
+        add_unknown(lifted, batch, block, ops[0].mnemonic - 1);
 }
 
 /* Numbers of operations count from the start of the batch. */

@@ -31,7 +31,7 @@ static const char *mnemonic(uint32_t number) {
     return number ? ZydisMnemonicGetString((ZydisMnemonic)number) : NULL;
 }
 
-static uint32_t form_of(const ZydisDecodedInstruction *insn) {
+uint32_t pm_x86_form(const ZydisDecodedInstruction *insn) {
     bool has_index = insn->raw.modrm.rm == 4 && insn->raw.modrm.mod != 3 &&
                      (insn->raw.sib.index != 4 || insn->raw.rex.X);
     bool has_base = insn->raw.sib.base != 5 || insn->raw.modrm.mod != 0;
@@ -44,17 +44,6 @@ static uint32_t form_of(const ZydisDecodedInstruction *insn) {
         insn->raw.modrm.reg == insn->raw.modrm.rm && insn->raw.rex.R == insn->raw.rex.B)
         return SBB0;
     return (uint32_t)insn->mnemonic;
-}
-
-static uint32_t mnemonic_of(const uint8_t *bytes, const struct pm_insn *insn) {
-    ZydisDecoder decoder;
-    ZydisDecodedInstruction decoded; /* operands are not looked at */
-    return ZYAN_SUCCESS(
-               ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
-                   ZYAN_SUCCESS(
-                       ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, insn->length, &decoded))
-               ? form_of(&decoded)
-               : 0;
 }
 
 /* A PLT entry is one jump through its slot, perhaps behind an endbr64. */
@@ -107,7 +96,6 @@ const struct pm_isa pm_isa_x86_64 = {
     .translate = pm_x86_isa_translate,
     .n_mnemonics = N_MNEMONICS,
     .mnemonic = mnemonic,
-    .mnemonic_of = mnemonic_of,
     .print = print,
     .find_table = pm_x86_isa_find_table,
     .plt_slot = plt_slot,

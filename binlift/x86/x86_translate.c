@@ -468,7 +468,9 @@ unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
                               const struct pm_classes *classes, struct pm_op ops[8]) {
     struct pm_x86 x86;
     struct translation t = {&x86, insn, ops, 0, TEMPORARY, &unknown_rule, PM_OP_UNKNOWN};
+    uint32_t mnemonic = 0;
     if (pm_x86_decode(bytes, insn->length, &x86)) {
+        mnemonic = pm_x86_form(&x86.insn);
         const struct pm_class_rule *rule = pm_class_of(classes, x86.insn.mnemonic);
         t.rule = rule ? rule : &unknown_rule;
         t.op_class = t.rule->op_class[t.rule->n_ops - 1];
@@ -493,7 +495,9 @@ unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
     }
     if (t.n_ops == 0)
         pm_append_op(t.ops, &t.n_ops, PM_OP_UNKNOWN);
-    for (unsigned i = 0; i < t.n_ops; i++)
+    for (unsigned i = 0; i < t.n_ops; i++) {
         ops[i].instruction_start = i == 0;
+        ops[i].mnemonic = mnemonic + 1;
+    }
     return t.n_ops;
 }

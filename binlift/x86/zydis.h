@@ -71,6 +71,7 @@ void pm_x86_find_registers(const struct pm_x86 *x86, struct pm_registers *set);
 bool pm_x86_isa_decode(const uint8_t *bytes, uint64_t n_bytes, uint64_t address,
                        struct pm_insn *insn, struct pm_insn_parts *parts);
 const char *pm_x86_isa_why(const uint8_t *bytes, const struct pm_insn *insn);
+uint32_t pm_x86_form(const ZydisDecodedInstruction *insn); /* its mnemonic's number (isa.h) */
 unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
                               const struct pm_classes *classes, struct pm_op ops[8]);
 unsigned pm_x86_isa_define(const uint8_t *bytes, const struct pm_insn *insn,

@@ -59,6 +59,7 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, issue_width, "issue_width", REAL, "operations/cycle", 0.1, 64, NEEDED),
     FIGURE(pm_machine, fetch_width, "fetch_width", REAL, "operations/cycle", 0.1, 64),
     FIGURE(pm_machine, fetch_bytes, "fetch_line", BYTES, "bytes", 1, 4096, POWER_OF_TWO),
+    FIGURE(pm_machine, next_line_cycles, "next_line", REAL, "cycles", 0.01, 100),
     FIGURE(pm_machine, store_line_cycles, "store_line", REAL, "cycles", 0.01, 100),
     FIGURE(pm_machine, store_line_bytes, "store_line_bytes", BYTES, "bytes", 1, 4096, POWER_OF_TWO),
     FIGURE(pm_machine, taken_jumps, "taken_jumps", REAL, "jumps/cycle", 0.1, 16),
@@ -77,6 +78,7 @@ static const struct pm_machine_field root[] = {
     LIST("fuses_branch"),
     LIST("eliminates"),
     FIGURE(pm_machine, mispredict_cycles, "mispredict_penalty", REAL, "cycles", 0, 1000),
+    FIGURE(pm_machine, complex_address_cycles, "complex_address", REAL, "cycles", 0, 100),
     CHOICE(pm_machine, branch_predictor, "branch_predictor", branch_predictors),
     FIGURE(pm_machine, store_forward_cycles, "store_forward_latency", REAL, "cycles", 0, 1000),
     FIGURE(pm_machine, store_forward_general_cycles, "store_forward_general_latency", REAL,
@@ -89,7 +91,8 @@ static const struct pm_machine_field root[] = {
     FIGURE(pm_machine, memory_bandwidth_gbs, "memory_bandwidth_gbs", REAL, "GB/s", 1e-3, 1e5),
 };
 
-static const struct pm_machine_field unit[] = {TEXT(pm_unit, does, "does")};
+static const struct pm_machine_field unit[] = {TEXT(pm_unit, does, "does"),
+                                               TEXT(pm_unit, scheduler, "scheduler")};
 
 static const struct pm_machine_field cost[] = {
     FIGURE(pm_cost, width_bits, "width", WHOLE, "bits", 1, 65536),

@@ -10,6 +10,7 @@ void pm_machine_free(struct pm_machine *machine) {
     for (size_t i = 0; i < machine->n_units; i++) {
         free(machine->units[i].name);
         free(machine->units[i].does);
+        free(machine->units[i].scheduler);
         free(machine->units[i].trust.source);
     }
     for (size_t i = 0; i < machine->n_domains; i++)

@@ -132,6 +132,7 @@ struct pm_prefetcher {
 /* An execution unit. */
 struct pm_unit {
     char *name, *does; /* DOES may be NULL */
+    char *scheduler;   /* that operations are bound to at allocation; NULL: to none */
     struct pm_trust trust;
 };
 
@@ -255,6 +256,7 @@ struct pm_machine {
                                    unknown */
     double taken_jumps;         /* of a loop of one line, that are fetched in a cycle; 0: one */
     uint64_t fetch_bytes;       /* of an aligned line of code that is fetched at once; 0 unknown */
+    double next_line_cycles;    /* that such a line takes which follows another; 0: one */
     double store_line_cycles;   /* in which a store enters the first cache, if it is not to the line
                                    of the one before; 0 unknown */
     uint64_t store_line_bytes;  /* … and how long such a line is; 0: of the first cache, 64 */
@@ -273,7 +275,9 @@ struct pm_machine {
     bool has_fma;          /* without: an fma costs a multiplication and an addition */
     uint32_t window;       /* instructions in flight; 0 unknown */
     uint32_t scheduler;    /* of these, so many that wait for operands, loads apart; 0 unknown */
-    double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
+    double complex_address_cycles; /* more of a load whose address is scaled, or of base, index and
+                                      displacement */
+    double store_forward_cycles;   /* from a store's data to a load of the same place; 0 unknown */
     double store_forward_general_cycles; /* … of a general register; 0: as of any */
     bool renames_memory; /* a load into a general register of what a store has whole waits for the
                             store's data alone, and takes no time then */

@@ -25,9 +25,9 @@ void pm_branches_add(struct pm_raw_builder *builder, uint32_t module,
 
 /* ---- bursts ---------------------------------------------------------------------------------- */
 
-/* The N-th outcome of a thread (of a visit of a loop: the first of its), and those behind it in its
-   buffer: counted only, learnt, or learnt and judged. */
+/* What is done with the outcomes of a thread's buffer N, from 0 on: they are counted only, learnt,
+   or learnt and judged. */
 enum pm_burst { PM_BURST_NONE, PM_BURST_LEARNS, PM_BURST_JUDGES };
-enum pm_burst pm_branch_burst(uint64_t n_buffers);
+enum pm_burst pm_branch_burst(uint64_t n);
 
 #endif

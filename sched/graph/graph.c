@@ -79,6 +79,17 @@ static struct pm_node *add_node(struct pm_builder *builder, uint32_t op, uint32_
     return node;
 }
 
+/* What the address of LOAD adds to its latency. */
+static float address_cycles(const struct pm_builder *builder, const struct pm_op *load) {
+    if (load->reference == PM_NONE)
+        return 0;
+    const struct pm_reference *at = &builder->target->structure->references[load->reference];
+    bool has_index = at->has_address && at->index != PM_REGISTER_NONE;
+    bool is_complex =
+        has_index && (at->scale > 1 || (at->base != PM_REGISTER_NONE && at->displacement != 0));
+    return is_complex ? (float)builder->target->machine->complex_address_cycles : 0;
+}
+
 static double latency_of_load(const struct pm_builder *builder, uint32_t reference,
                               double latency_cycles) {
     const double *given = builder->options->load_latency_cycles;
@@ -173,8 +184,9 @@ static void add_op(struct pm_builder *builder, uint32_t op, uint32_t step,
     add_rows(builder, op, step, &need, nodes);
     node = &graph->nodes[nodes->first];
     if (node->is_load) {
-        float hit = node->latency_cycles;
-        node->latency_cycles = (float)latency_of_load(builder, node->reference, hit);
+        float hit = node->latency_cycles, more = address_cycles(builder, self);
+        node->latency_cycles = (float)latency_of_load(builder, node->reference, hit) + more;
+        hit += more;
         node->miss_cycles = fmaxf(0, node->latency_cycles - hit);
     }
 }
@@ -203,24 +215,31 @@ static bool is_taken(const struct pm_builder *builder, size_t s) {
            begin_of_step(builder, goes_round ? 0 : s + 1) != block->address + block->size_bytes;
 }
 
-/* Lines of code that BLOCK goes on into. */
-static double further_lines(const struct pm_builder *builder, const struct pm_block *block) {
-    uint64_t bytes = builder->target->machine->fetch_bytes;
+/* Lines of code that are entered in step S otherwise than by a jump.  Copies that follow each other
+   begin at all places of a line. */
+static double further_lines(const struct pm_builder *builder, size_t s) {
+    const struct pm_block *blocks = builder->target->structure->blocks;
+    const struct pm_block *block = &blocks[builder->path[s].block];
+    uint64_t bytes = builder->target->machine->fetch_bytes, before = block->address;
     if (!bytes || !block->size_bytes)
         return 0;
-    return (double)((block->address + block->size_bytes - 1) / bytes - block->address / bytes);
+    if (builder->options->is_unrolled)
+        return (double)block->size_bytes / (double)bytes;
+    if (s > 0 && builder->path[s - 1].block != PM_NONE) {
+        const struct pm_block *last = &blocks[builder->path[s - 1].block];
+        before -= last->size_bytes && last->address + last->size_bytes == block->address;
+    }
+    return (double)((block->address + block->size_bytes - 1) / bytes - before / bytes);
 }
 
 static void end_step(struct pm_builder *builder, size_t s) {
-    const struct pm_block *block = &builder->target->structure->blocks[builder->path[s].block];
     if (builder->n_ops == 0)
         return;
     const struct pm_op_nodes *last = &builder->ops[builder->n_ops - 1];
     struct pm_node *node = &builder->graph->nodes[last->first];
-    node->fetch_cycles +=
-        (float)(pm_sched_constants.further_line_cycles * further_lines(builder, block));
-    builder->n_lines += (builder->n_lines == 0 || builder->graph->n_taken) +
-                        (unsigned)further_lines(builder, block);
+    double lines = further_lines(builder, s), each = builder->target->machine->next_line_cycles;
+    node->fetch_cycles += (float)(lines * (each > 0 ? each : 1));
+    builder->n_lines += (builder->n_lines == 0 || builder->graph->n_taken) + (unsigned)lines;
     if (!is_taken(builder, s))
         return;
     node->fetch_cycles += 1;

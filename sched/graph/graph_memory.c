@@ -2,7 +2,8 @@
    `distance` iterations before (pm_dependence).
 
    The load's result is there `store_forward_latency` after the data of the store were ready, or
-   after the load's own latency where the machine file does not say it.  Addresses of stores are
+   after the load's own latency where the machine file does not say it; with them, where it is
+   renamed (`renames_memory`).  Addresses of stores are
    assumed to be known in time.  Unknown dependences are none, or, if asked for, such of distance 1,
    and 0 from a store to a load behind it.  Those over more than MOST_DISTANCE iterations are too
    weak to matter. */
@@ -14,7 +15,7 @@
 
 enum { MOST_DISTANCE = 16, STACK_POINTER = 4, LEAST_RENAMED_BITS = 32, FIRST_TEMPORARY = 120 };
 
-/* The nodes of the path's references, by number: loads, and data of stores. */
+/* The operations of the path's references, by number: loads, and stores. */
 struct references {
     uint32_t first, end; /* of the structure */
     uint32_t *load, *store;
@@ -48,16 +49,15 @@ static struct references references_of_path(const struct pm_builder *builder) {
         if (reference == PM_NONE || !may_depend(structure, reference))
             continue;
         if (op->data != PM_NONE)
-            all.store[reference - all.first] = op->data;
+            all.store[reference - all.first] = (uint32_t)i;
         else if (builder->graph->nodes[op->first].is_load)
-            all.load[reference - all.first] = op->first;
+            all.load[reference - all.first] = (uint32_t)i;
     }
     return all;
 }
 
-static uint32_t node_of(const struct references *all, const uint32_t *nodes, uint32_t reference) {
-    return reference >= all->first && reference < all->end ? nodes[reference - all->first]
-                                                           : PM_NONE;
+static uint32_t op_number(const struct references *all, const uint32_t *ops, uint32_t reference) {
+    return reference >= all->first && reference < all->end ? ops[reference - all->first] : PM_NONE;
 }
 
 /* ---- how long it takes ----------------------------------------------------------------------- */
@@ -110,8 +110,8 @@ static bool is_renamed(const struct pm_builder *builder, const struct pm_forward
         load->op_class != PM_OP_LOAD_INT || store->op_class != PM_OP_STORE_INT ||
         load->width_bits < LEAST_RENAMED_BITS || !only_moves(builder, f->load))
         return false;
-    if (!builder->options->is_unrolled)
-        return true;
+    if (!builder->options->is_unrolled) /* the two are known by where they stand */
+        return f->distance <= 1;
     const struct pm_reference *from = &structure->references[store->reference];
     const struct pm_reference *to = &structure->references[load->reference];
     return from->base == to->base && from->index == to->index && is_kept(builder, f, from->base) &&
@@ -121,59 +121,55 @@ static bool is_renamed(const struct pm_builder *builder, const struct pm_forward
 /* From the store's data to what is loaded. */
 static double forward_cycles(const struct pm_builder *builder, const struct pm_forwarding *f) {
     const struct pm_machine *machine = builder->target->machine;
-    const struct pm_op *load = op_of(builder, f->load);
     double own = builder->graph->nodes[builder->ops[f->load].first].latency_cycles;
+    bool is_general = op_of(builder, f->load)->op_class == PM_OP_LOAD_INT &&
+                      machine->store_forward_general_cycles > 0;
+    double cycles =
+        is_general ? machine->store_forward_general_cycles : machine->store_forward_cycles;
     if (is_renamed(builder, f))
         return 0;
-    if (machine->store_forward_general_cycles > 0 && load->op_class == PM_OP_LOAD_INT)
-        return fmax(own, machine->store_forward_general_cycles);
-    return fmax(own, machine->store_forward_cycles);
+    if (f->is_partial)
+        return fmax(machine->store_block_cycles, fmax(own, cycles));
+    return cycles > 0 ? cycles : own;
 }
 
-static void wait(struct pm_builder *builder, uint32_t store, uint32_t load, uint32_t distance) {
+/* When LOAD has what STORE of the same path stored (pm_forwarding). */
+static void wait(struct pm_builder *builder, const struct pm_forwarding *f) {
     const struct pm_structure *structure = builder->target->structure;
     const struct pm_node *nodes = builder->graph->nodes;
-    if (store == PM_NONE || load == PM_NONE || distance > MOST_DISTANCE ||
-        (distance == 0 && store > load) || (distance && builder->options->loop == PM_NONE))
+    uint32_t store = builder->ops[f->store].data, load = builder->ops[f->load].first;
+    if (store == PM_NONE || !nodes[load].is_load)
         return;
-    double forward = builder->target->machine->store_forward_cycles;
     pm_add_wait(
         builder,
         &(struct pm_wait){
             .from = store,
             .to = load,
-            .distance = (uint16_t)distance,
-            .is_fresh = distance > 0 && builder->options->with_entries &&
+            .distance = f->distance,
+            .is_fresh = f->distance > 0 && builder->options->with_entries &&
                         pm_is_fresh_place(structure, structure->ops[nodes[load].op].reference),
             .sort = PM_THROUGH_MEMORY,
-            .is_hidden = pm_is_hidden(builder, nodes[store].step, nodes[load].step, distance > 0),
-            .cycles = forward > 0 ? (float)forward - nodes[load].latency_cycles : 0});
+            .is_blocked = f->is_blocked,
+            .is_hidden =
+                pm_is_hidden(builder, nodes[store].step, nodes[load].step, f->distance > 0),
+            .cycles = (float)(forward_cycles(builder, f) - nodes[load].latency_cycles)});
+}
+
+/* STORE and LOAD are operations of the path, or PM_NONE. */
+static void wait_for_dependence(struct pm_builder *builder, uint32_t store, uint32_t load,
+                                uint32_t distance, bool is_same_place) {
+    if (store == PM_NONE || load == PM_NONE || distance > MOST_DISTANCE ||
+        (distance == 0 && store > load) || (distance && builder->options->loop == PM_NONE))
+        return;
+    wait(builder, &(struct pm_forwarding){.load = load,
+                                          .store = store,
+                                          .distance = (uint16_t)distance,
+                                          .is_same_place = is_same_place});
 }
 
 static void wait_for_unknown(struct pm_builder *builder, uint32_t store, uint32_t load) {
-    wait(builder, store, load, 0);
-    wait(builder, store, load, 1);
-}
-
-/* When LOAD has what STORE of the same path stored (pm_forwarding). */
-static void wait_for_forwarding(struct pm_builder *builder, const struct pm_forwarding *f) {
-    const struct pm_node *nodes = builder->graph->nodes;
-    uint32_t store = builder->ops[f->store].data, load = builder->ops[f->load].first;
-    if (store == PM_NONE || !nodes[load].is_load)
-        return;
-    double cycles = forward_cycles(builder, f);
-    if (f->is_partial)
-        cycles = fmax(builder->target->machine->store_block_cycles,
-                      fmax(cycles, nodes[load].latency_cycles));
-    pm_add_wait(builder,
-                &(struct pm_wait){.from = store,
-                                  .to = load,
-                                  .distance = f->distance,
-                                  .sort = PM_THROUGH_MEMORY,
-                                  .is_blocked = f->is_blocked,
-                                  .is_hidden = pm_is_hidden(builder, nodes[store].step,
-                                                            nodes[load].step, f->distance > 0),
-                                  .cycles = (float)(cycles - nodes[load].latency_cycles)});
+    wait_for_dependence(builder, store, load, 0, false);
+    wait_for_dependence(builder, store, load, 1, false);
 }
 
 void pm_wait_through_memory(struct pm_builder *builder) {
@@ -181,7 +177,7 @@ void pm_wait_through_memory(struct pm_builder *builder) {
     size_t n = 0;
     if (builder->options->forwardings) {
         for (size_t i = 0; i < builder->options->n_forwardings; i++)
-            wait_for_forwarding(builder, &builder->options->forwardings[i]);
+            wait(builder, &builder->options->forwardings[i]);
         return;
     }
     const struct pm_dependence *dependences =
@@ -194,18 +190,18 @@ void pm_wait_through_memory(struct pm_builder *builder) {
     for (size_t k = 0; k < n && all.end; k++) {
         const struct pm_dependence *d = &dependences[k];
         if (d->kind != PM_DEPENDS_UNKNOWN) {
-            wait(builder, node_of(&all, all.store, d->from), node_of(&all, all.load, d->to),
-                 d->distance);
+            wait_for_dependence(builder, op_number(&all, all.store, d->from),
+                                op_number(&all, all.load, d->to), d->distance, true);
         } else if (builder->options->pessimistic && d->from == PM_NONE) {
             for (uint32_t i = 0; i < all.end - all.first; i++)
                 for (uint32_t j = 0; j < all.end - all.first && all.store[i] != PM_NONE; j++)
                     wait_for_unknown(builder, all.store[i], all.load[j]);
         } else if (builder->options->pessimistic) {
-            wait_for_unknown(builder, node_of(&all, all.store, d->from),
-                             node_of(&all, all.load, d->to));
+            wait_for_unknown(builder, op_number(&all, all.store, d->from),
+                             op_number(&all, all.load, d->to));
             if (d->from != d->to)
-                wait_for_unknown(builder, node_of(&all, all.store, d->to),
-                                 node_of(&all, all.load, d->from));
+                wait_for_unknown(builder, op_number(&all, all.store, d->to),
+                                 op_number(&all, all.load, d->from));
         }
     }
     free(all.load);

@@ -173,6 +173,18 @@ static void put_branches(struct pm_known_windows *known, const struct pm_dep_gra
     }
 }
 
+/* Units that wait together, as the machine names them. */
+static void put_schedulers(struct pm_known_windows *known, const struct pm_window_limits *limits) {
+    for (size_t u = 0; limits->has_units && u < limits->machine->n_units; u++) {
+        const char *name = limits->machine->units[u].scheduler;
+        if (name)
+            put(known, &(uint32_t){(uint32_t)u}, sizeof(uint32_t));
+        if (name)
+            put(known, name, strlen(name) + 1);
+    }
+    put(known, &(uint32_t){PM_NONE}, sizeof(uint32_t));
+}
+
 static void put_all(struct pm_known_windows *known, const struct pm_dep_graph *graph,
                     const struct pm_window_limits *limits) {
     const bool can_end_early = !limits->misses && !limits->wrong && !pm_window_has_entries(limits);
@@ -197,6 +209,7 @@ static void put_all(struct pm_known_windows *known, const struct pm_dep_graph *g
     known->n_content = 0;
     put(known, numbers, sizeof numbers);
     put(known, words, sizeof words);
+    put_schedulers(known, limits);
     put_nodes(known, graph, limits, misses);
     if (misses)
         put_misses(known, graph, limits, iterations);

@@ -7,6 +7,7 @@
 
 enum {
     HORIZON = 4096, /* cycles; a power of two */
+    NO_SCHEDULER = PM_MACHINE_MAX_UNITS,
     N_WORDS = HORIZON / 64,
 };
 
@@ -21,6 +22,8 @@ struct demand {
     uint64_t set; /* of units, by their numbers in the core */
     uint32_t first_unit, n_units;
     bool is_one_cycle;
+    uint8_t scheduler;             /* that it is bound to; NO_SCHEDULER: not yet */
+    uint32_t first_bound, n_bound; /* the same bound to each of its units' schedulers */
 };
 
 /* A wait that counts under the limits. */
@@ -55,7 +58,12 @@ struct pm_window_core {
     uint8_t numbers[PM_MACHINE_MAX_UNITS]; /* of a bit of a set of units: which of the core's */
     uint8_t bits[PM_MACHINE_MAX_UNITS];    /* … and the other way */
     unsigned n_units;
-    uint64_t *taken; /* N_WORDS · n_units: all units of the same cycles are side by side */
+    unsigned n_schedulers;
+    uint32_t waiting_in[PM_MACHINE_MAX_UNITS]; /* of each scheduler: what is bound to it and begins
+                                                  in the present cycle or later */
+    uint16_t *begin_in; /* n_schedulers · HORIZON: … of these, in a cycle */
+    int64_t present;    /* cycle */
+    uint64_t *taken;    /* N_WORDS · n_units: all units of the same cycles are side by side */
     double fraction[PM_MACHINE_MAX_UNITS]; /* of a cycle that a unit is owed */
     double load[PM_MACHINE_MAX_UNITS];     /* busy cycles that it was given */
     uint64_t uneven;                       /* units whose fraction may round one cycle to another */

@@ -13,7 +13,8 @@
    that this is the schedule in which the oldest that is ready goes first: no clock has to tick.
    (An operation that keeps a unit for several cycles may thereby be held up by an older one that is
    not ready yet.)  Of several units the one that is free first is taken, of these the one that has
-   least to do.
+   least to do.  Where units have schedulers, an operation is bound to one of theirs when it is
+   allocated, that in which the fewest wait, and takes one of its units only.
 
    Of each unit the cycles that are taken are bits of a ring of HORIZON cycles from the present
    allocation on.  What begins later than that, behind long chains of misses, finds units free. */
@@ -29,6 +30,7 @@ enum {
     MOST_WITH_MISSES = 100000, /* nodes in all iterations, where these do not repeat themselves */
     LEAST_WITH_MISSES = 128,   /* iterations, however long */
     MOST_PERIOD = 24,
+    MOST_BEYOND_FULL = 128, /* iterations with a full window, where they do not repeat themselves */
 };
 
 /* As fmax and ceil, but in line: this is where the time goes. */
@@ -91,6 +93,35 @@ static void take(struct pm_window_core *core, unsigned unit, int64_t cycle, int6
         word_of(core, c)[unit] |= UINT64_C(1) << (c & 63);
 }
 
+/* What has begun before PRESENT waits no more. */
+static void leave_schedulers(struct pm_window_core *core, int64_t present) {
+    const unsigned n = core->n_schedulers;
+    for (int64_t end = core->present + HORIZON; core->present < present && core->present < end;
+         core->present++)
+        for (unsigned s = 0; s < n; s++) {
+            uint16_t *begin = &core->begin_in[(core->present & (HORIZON - 1)) * n + s];
+            core->waiting_in[s] -= *begin;
+            *begin = 0;
+        }
+    core->present = present;
+}
+
+/* DEMAND in the scheduler in which the fewest wait. */
+static const struct demand *bind(const struct pm_window_core *core, const struct demand *demand) {
+    const struct demand *first = &core->demands[demand->first_bound], *best = first;
+    for (const struct demand *bound = first + 1; bound < first + demand->n_bound; bound++)
+        if (core->waiting_in[bound->scheduler] < core->waiting_in[best->scheduler])
+            best = bound;
+    return best;
+}
+
+static void wait_in_scheduler(struct pm_window_core *core, unsigned scheduler, int64_t cycle) {
+    if (cycle < core->present || cycle >= core->present + HORIZON)
+        return;
+    core->begin_in[(cycle & (HORIZON - 1)) * core->n_schedulers + scheduler]++;
+    core->waiting_in[scheduler]++;
+}
+
 /* The cycles before the present allocation come round again as free ones. */
 static void move_horizon(struct pm_window_core *core, int64_t present) {
     if (present - core->cleared >= HORIZON) {
@@ -100,6 +131,8 @@ static void move_horizon(struct pm_window_core *core, int64_t present) {
     for (; core->cleared + 64 <= present; core->cleared += 64)
         for (unsigned u = 0; u < core->n_units; u++)
             word_of(core, core->cleared)[u] = 0;
+    if (core->n_schedulers)
+        leave_schedulers(core, present);
 }
 
 static inline void add_load(struct pm_window_core *core, unsigned unit, double busy_cycles) {
@@ -172,9 +205,13 @@ static inline double execute_demand(struct pm_window_core *core, const struct de
     int64_t from = next_cycle(ready + demand->start_cycle - 1e-6);
     if (from >= end || demand->n_units == 0)
         return ready;
+    if (demand->n_bound)
+        demand = bind(core, demand);
     int64_t cycle = demand->is_one_cycle && !(demand->set & core->uneven)
                         ? place_one_cycle(core, demand, from, end)
                         : place(core, demand, from, end);
+    if (demand->scheduler != NO_SCHEDULER)
+        wait_in_scheduler(core, demand->scheduler, cycle);
     return later(ready, (double)cycle - demand->start_cycle);
 }
 
@@ -422,6 +459,8 @@ void pm_window_simulate(const struct pm_dep_graph *graph, const struct pm_window
     unsigned repeated = (unsigned)fmin(12, 4 + filling), every = filling < 4 ? 2 : 8;
     unsigned most = pm_window_most_iterations(graph, limits);
     bool repeats = can_repeat(limits), has_entries = pm_window_has_entries(limits);
+    if (repeats && !has_entries && limits->iterations <= 0 && most > full + MOST_BEYOND_FULL)
+        most = full + MOST_BEYOND_FULL;
     struct end *ends = pm_alloc(most, sizeof *ends);
     unsigned n = 0, period = 0;
     while (n < most && period == 0) {

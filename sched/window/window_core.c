@@ -2,6 +2,7 @@
    in arrays of their own, without what other passes read, since the simulation goes through them
    once for each iteration. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sched/window/private.h"
 
@@ -24,23 +25,63 @@ static struct pm_misses_under_way *misses_of(const struct pm_window_limits *limi
     return misses;
 }
 
+/* Which of the core's UNITS each scheduler has, by the order of their first ones. */
+static void prepare_schedulers(struct pm_window_core *core, uint64_t *units) {
+    const struct pm_machine *machine = core->limits->machine;
+    const char *names[PM_MACHINE_MAX_UNITS];
+    for (unsigned u = 0; machine && u < core->n_units; u++) {
+        const char *name = machine->units[core->bits[u]].scheduler;
+        unsigned s = 0;
+        if (!name)
+            continue;
+        while (s < core->n_schedulers && strcmp(names[s], name) != 0)
+            s++;
+        if (s == core->n_schedulers)
+            names[core->n_schedulers++] = name;
+        units[s] |= UINT64_C(1) << u;
+    }
+    core->begin_in = pm_alloc(core->n_schedulers * (size_t)HORIZON, sizeof *core->begin_in);
+}
+
+static void set_units(struct pm_window_core *core, struct demand *demand, uint64_t units,
+                      uint32_t *n_listed) {
+    demand->set = units;
+    demand->first_unit = *n_listed;
+    demand->n_units = (uint32_t)__builtin_popcountll(units);
+    for (; units; units &= units - 1)
+        core->lists[(*n_listed)++] = (uint8_t)__builtin_ctzll(units);
+}
+
 static void prepare_demands(struct pm_window_core *core, const struct pm_dep_graph *graph) {
-    uint32_t n_listed = 0;
-    core->demands = pm_alloc(graph->n_micros, sizeof *core->demands);
-    core->lists = pm_alloc(graph->n_micros * (size_t)core->n_units, sizeof *core->lists);
+    uint64_t of_schedulers[PM_MACHINE_MAX_UNITS] = {0};
+    prepare_schedulers(core, of_schedulers);
+    size_t most = graph->n_micros * (1 + (size_t)core->n_schedulers);
+    uint32_t n_listed = 0, n_demands = (uint32_t)graph->n_micros;
+    core->demands = pm_alloc(most, sizeof *core->demands);
+    core->lists = pm_alloc(2 * graph->n_micros * (size_t)core->n_units, sizeof *core->lists);
     for (size_t m = 0; m < graph->n_micros; m++) {
         const struct pm_micro *micro = &graph->micros[m];
         struct demand *demand = &core->demands[m];
+        uint64_t units = 0, bound = 0;
+        for (uint64_t left = micro->units; left; left &= left - 1)
+            units |= UINT64_C(1) << core->numbers[__builtin_ctzll(left)];
+        for (unsigned s = 0; s < core->n_schedulers; s++)
+            bound |= of_schedulers[s];
         *demand = (struct demand){.busy_cycles = micro->busy_cycles,
                                   .start_cycle = micro->start_cycle,
-                                  .first_unit = n_listed,
+                                  .scheduler = NO_SCHEDULER,
+                                  .first_bound = n_demands,
                                   .is_one_cycle = micro->busy_cycles == 1};
-        for (uint64_t left = micro->units; left; left &= left - 1) {
-            uint8_t unit = core->numbers[__builtin_ctzll(left)];
-            demand->set |= UINT64_C(1) << unit;
-            core->lists[n_listed++] = unit;
-        }
-        demand->n_units = n_listed - demand->first_unit;
+        set_units(core, demand, units, &n_listed);
+        if (units & ~bound)
+            continue; /* any of them, since some have no scheduler */
+        for (unsigned s = 0; s < core->n_schedulers; s++)
+            if (units & of_schedulers[s]) {
+                core->demands[n_demands] = *demand;
+                core->demands[n_demands].scheduler = (uint8_t)s;
+                set_units(core, &core->demands[n_demands++], units & of_schedulers[s], &n_listed);
+            }
+        demand->n_bound = n_demands - demand->first_bound;
     }
 }
 
@@ -120,6 +161,7 @@ void pm_window_core_prepare(struct pm_window_core *core) {
 
 void pm_window_core_free(struct pm_window_core *core) {
     free(core->misses);
+    free(core->begin_in);
     free(core->waiting);
     free(core->taken);
     free(core->lists);

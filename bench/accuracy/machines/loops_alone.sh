@@ -19,6 +19,7 @@ for name in $(alone_names); do
     run_alone "$name" >"$folder/$name.json"
 done
 for program in "$BUILD"/apps/*; do
+    [ -f "$program" ] || continue
     name=$(basename "$program")
     for again in 2 3; do
         run_alone "$name" >"$folder/$name.$again"

@@ -12,6 +12,8 @@ def modulo_ten: ltrimstr("0x") | reduce (split("")[]) as $digit (0; (. * 16 + ($
 def sixteen_digits: ltrimstr("0x") | ("0" * (16 - length) // "") + .;
 def library_of: if IN("OpenBLAS", "FFTW", "GSL") then . else "applications" end;
 
+# Where a loop stands, in the files that are run: loops with the same code need not lie in lines in the same way.
+def place: .key + .address;
 def ran: .result == "ran" and .cycles > 0;
 def width: (.cycles_high - .cycles_low) / .cycles;
 def is_narrow: ran and width < 0.1;
@@ -19,7 +21,7 @@ def is_narrow: ran and width < 0.1;
 # Of each library, and of the applications as one: loops that ran, with an 80% interval of less than a tenth of the figure; of several with
 # the same code the first; by hash, up to 150.  A tenth, those whose hash is a multiple of ten, is apart: nothing is tuned to it.
 def chosen: [.[] | .file as $file | .loops[] | select(is_narrow)
-        | {library: ($file | library_of), $file, loop: .label, hash: (.hash | sixteen_digits), instructions, bytes, code,
+        | {library: ($file | library_of), $file, loop: .label, place: place, hash: (.hash | sixteen_digits), instructions, bytes, code,
            low: .cycles_low, cycles, high: .cycles_high}]
     | group_by(.library) | map(unique_by(.hash)[:most_of_a_library]) | add
     | to_entries | map(.value + {number: (.key + 1), apart: (.value.hash | modulo_ten == 0)});
@@ -28,8 +30,8 @@ def chosen: [.[] | .file as $file | .loops[] | select(is_narrow)
 def too_few: .[] | .file as $file | [.loops[] | select(ran)] | unique_by(.hash) | select(length > 0)
     | (map(select(is_narrow)) | length) as $narrow | select($narrow < most_of_a_library and $narrow < 0.75 * length) | $file;
 # With what another run of a file found more exactly.
-def narrowed($again): ([$again.loops[] | {key: (.key + .address), value: .}] | from_entries) as $new
-    | map(if .file != $again.file then . else .loops |= map($new[.key + .address] as $other
+def narrowed($again): ([$again.loops[] | {key: place, value: .}] | from_entries) as $new
+    | map(if .file != $again.file then . else .loops |= map($new[place] as $other
         | if ($other // {} | ran) and ((ran | not) or ($other | width) < width) then $other else . end) end);
 
 # As it is kept in the sources.
@@ -43,11 +45,11 @@ def list: ["library", "file", "loop", "hash", "instructions", "bytes", "apart"],
 #     ours: {MACHINE: {result, cycles, modulo_cycles, bound, unknown_share}}, MACHINE a shipped file or "probed"
 #     theirs: {MACHINE: cycles, or why not as a text}
 
-# Of `pmodel loops --schedule --all`: what is known of a loop, by hash.
-def by_hash: [.[].loops[] | select(.hash != null) | {key: (.hash | sixteen_digits), value: {result, cycles, modulo_cycles, bound, unknown_share}}]
+# Of `pmodel loops --schedule --all`: what is known of a loop, by its place.
+def by_place: [.[].loops[] | select(.hash != null) | {key: place, value: {result, cycles, modulo_cycles, bound, unknown_share}}]
     | from_entries;
 
-def with_predictions(predictions): map(.hash as $hash | .ours = (predictions | map_values(.[$hash] // {result: "not found"})));
+def with_predictions(predictions): map(.place as $place | .ours = (predictions | map_values(.[$place] // {result: "not found"})));
 # Lines "number TAB …" into objects by number.
 def tab_lines: [split("\n")[] | select(. != "") | split("\t") | {key: .[0], value: .[1:]}] | from_entries;
 def with_kinds(lines): (lines | tab_lines) as $of | map(($of["\(.number)"] // ["?", "?", ""]) as $k | . + {kind: $k[0], width: $k[1], text: $k[2]});

@@ -53,7 +53,7 @@ done <"$here/schedule_machines.conf")
 probed=$TOP/machines/measured/$cpu.conf
 [ -s "$probed" ] || probed=$BUILD/probe/1.conf
 
-# schedules MACHINE RESULT: of the routines that the chosen loops are in, by hash.  Where code is inlined, as in the applications, the
+# schedules MACHINE RESULT: of the routines that the chosen loops are in, by place.  Where code is inlined, as in the applications, the
 # name of a loop need not be a routine's: there all are scheduled.
 schedules() {
     local machine=$1 result=$2 name routines which
@@ -64,7 +64,7 @@ schedules() {
         [ -z "$routines" ] || which=("$routines")
         timeout "$schedule_seconds" pmodel loops --schedule "$(alone_arguments "$name" | tail -1)" "${which[@]}" \
             -m "$machine" --format json || say "$name for $machine: no schedules, status $?"
-    done | jq_here -s -c by_hash - >"$result"
+    done | jq_here -s -c by_place - >"$result"
 }
 
 # The machines that llvm knows, too; of one that is only shown there the model is another processor's.

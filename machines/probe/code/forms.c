@@ -66,6 +66,16 @@ static void read_hidden_operands(const ZydisDecodedInstruction *insn,
     }
 }
 
+/* As machine files name it (machines/README.md). */
+static const char *mnemonic_of(const ZydisDecodedInstruction *insn,
+                               const ZydisDecodedOperand *operands) {
+    const ZydisDecodedOperandMem *address = &operands[1].mem;
+    if (insn->mnemonic == ZYDIS_MNEMONIC_LEA && address->base && address->index &&
+        address->disp.value)
+        return "lea3";
+    return ZydisMnemonicGetString(insn->mnemonic);
+}
+
 static bool understand(struct pm_form *form) {
     ZyanU8 bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
     ZyanUSize length = sizeof bytes;
@@ -79,7 +89,7 @@ static bool understand(struct pm_form *form) {
         insn.operand_count_visible < code->request.operand_count)
         return false;
 
-    form->mnemonic = pm_strdup(ZydisMnemonicGetString(insn.mnemonic));
+    form->mnemonic = pm_strdup(mnemonic_of(&insn, operands));
     form->is_control = insn.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE ||
                        insn.meta.category == ZYDIS_CATEGORY_CALL ||
                        insn.meta.category == ZYDIS_CATEGORY_RET;
