@@ -27,29 +27,31 @@ static bool complete(struct pm_subject *subject, struct pm_profile *profile,
     return true;
 }
 
-static struct pm_profile *find_profile(struct pm_subject *subject,
-                                       const struct pm_question *question, struct pm_error *err) {
+/* Of models, with both ends of the intervals. */
+static bool find_profile(struct pm_answer *answer, const struct pm_question *question,
+                         struct pm_error *err) {
     static const struct pm_parameters any = {0};
-    struct pm_program *program = &subject->program;
+    struct pm_program *program = &answer->subject->program;
     const struct pm_parameters *at = question->at ? question->at : &any;
-    switch (question->source) {
-    case PM_FROM_RUN:
-        return pm_profile_of_run(program, at, err);
-    case PM_FROM_MODELS:
-        return pm_profile_of_models(program, at, err);
-    default:
-        return pm_profile_at(program, at, err);
-    }
+    struct pm_predicted predicted;
+    if (question->source == PM_FROM_RUN ||
+        (question->source != PM_FROM_MODELS && pm_program_run(program, at, false)))
+        return (answer->profile = pm_profile_of_run(program, at, err)) != NULL;
+    if (!pm_profile_of_models(program, at,
+                              question->without_ends ? 0 : pm_heuristics.interval_level, &predicted,
+                              err))
+        return false;
+    answer->profile = predicted.profile;
+    answer->ends[0] = predicted.ends[0];
+    answer->ends[1] = predicted.ends[1];
+    return true;
 }
 
-/* Of models, both ends of the intervals. */
-static bool add_ends(struct pm_subject *subject, struct pm_answer *answer, struct pm_error *err) {
+static bool complete_ends(struct pm_answer *answer, struct pm_error *err) {
     struct pm_spin_loops ignored = {0};
-    bool ok = pm_profile_ends_at(subject->program.structure, subject->program.models,
-                                 &answer->profile->parameters, pm_heuristics.interval_level,
-                                 answer->ends, err);
-    for (int end = 0; ok && end < 2; end++)
-        ok = complete(subject, answer->ends[end], &ignored, err);
+    bool ok = true;
+    for (int end = 0; ok && end < 2 && answer->ends[end]; end++)
+        ok = complete(answer->subject, answer->ends[end], &ignored, err);
     free(ignored.loops);
     return ok;
 }
@@ -159,12 +161,10 @@ struct pm_answer *pm_ask(struct pm_subject *subject, const struct pm_question *q
     answer->subject = subject;
     if (question->interpolate)
         pm_subject_interpolate(subject, question->machines, question->n_machines);
-    answer->profile = find_profile(subject, question, err);
-    bool ok = answer->profile && complete(subject, answer->profile, &answer->spin, err);
-    if (ok && !answer->profile->predicted)
-        ok = add_measured(subject, answer, err);
-    else if (ok && !question->without_ends)
-        ok = add_ends(subject, answer, err);
+    bool ok = find_profile(answer, question, err) &&
+              complete(subject, answer->profile, &answer->spin, err) &&
+              complete_ends(answer, err) &&
+              (answer->profile->predicted || add_measured(subject, answer, err));
     if (ok && pm_answer_predict(answer, question, err))
         return answer;
     pm_answer_free(answer);
@@ -191,7 +191,8 @@ void pm_answer_free(struct pm_answer *answer) {
 void pm_answer_warn(const struct pm_answer *answer, struct pm_machine *const *machines,
                     struct pm_warnings *warnings) {
     const struct pm_program *program = &answer->subject->program;
-    const struct pm_origin origin = {program->structure, program->models, answer->profile};
+    const struct pm_origin origin = {program->structure, pm_program_known_models(program),
+                                     answer->profile};
     pm_warn(&origin, warnings);
     for (size_t i = 0; i < answer->n_predictions; i++)
         pm_warn_of_time(&origin, answer->predictions[i], machines[i], warnings);

@@ -43,7 +43,6 @@ void pm_subject_interpolate(struct pm_subject *subject, struct pm_machine *const
 
 bool pm_subject_select(struct pm_subject *subject, const struct pm_selection *selection,
                        struct pm_error *err) {
-    pm_model_set_free(subject->program.models);
-    subject->program.models = NULL;
+    pm_program_forget_models(&subject->program);
     return pm_store_select(subject->store, selection, err);
 }

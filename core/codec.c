@@ -15,7 +15,7 @@ struct header {
     uint64_t checksum;      /* XXH3 of the compressed bytes, seeded with content_bytes */
 };
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void pm_codec_seal(struct pm_codec *codec, const struct pm_codec_kind *kind, void **bytes,
                    size_t *n_bytes) {
@@ -33,6 +33,78 @@ void pm_codec_seal(struct pm_codec *codec, const struct pm_codec_kind *kind, voi
     *bytes = pm_realloc(out, *n_bytes, 1);
 }
 
+/* ---- unpacking piece by piece ---------------------------------------------------------------- */
+
+enum { MOST_UNPACKED = 1 << 20, LONGEST_NUMBER = 10 }; /* bytes */
+
+struct pm_unpacking {
+    ZSTD_DStream *stream;
+    ZSTD_inBuffer packed;
+    uint64_t rest;  /* bytes of the contents that are still packed */
+    bool has_ended; /* the frame has */
+    size_t room;
+    uint8_t window[]; /* what the codec reads from */
+};
+
+static struct pm_unpacking *unpacking_new(const void *packed, size_t n_packed, uint64_t n) {
+    size_t room = n < MOST_UNPACKED ? n : MOST_UNPACKED;
+    struct pm_unpacking *unpacking = pm_alloc(1, sizeof *unpacking + room);
+    unpacking->stream = ZSTD_createDStream();
+    unpacking->packed = (ZSTD_inBuffer){packed, n_packed, 0};
+    unpacking->rest = n;
+    unpacking->room = room;
+    return unpacking;
+}
+
+static void unpacking_free(struct pm_unpacking *unpacking) {
+    if (unpacking)
+        ZSTD_freeDStream(unpacking->stream);
+    free(unpacking);
+}
+
+/* Unpacks N bytes into TO; as many as there are. */
+static size_t unpack(struct pm_unpacking *unpacking, uint8_t *to, size_t n) {
+    ZSTD_outBuffer out = {to, n, 0};
+    for (bool goes_on = unpacking->stream != NULL; goes_on && !unpacking->has_ended;) {
+        size_t done = out.pos + unpacking->packed.pos;
+        size_t left = ZSTD_decompressStream(unpacking->stream, &out, &unpacking->packed);
+        unpacking->has_ended = left == 0;
+        goes_on = !ZSTD_isError(left) && out.pos + unpacking->packed.pos > done;
+    }
+    return out.pos;
+}
+
+/* Has CODEC at least N bytes to read at once, or all that there are. */
+static void refill(struct pm_codec *codec, size_t n) {
+    struct pm_unpacking *unpacking = codec->unpacking;
+    size_t left = pm_bytes_left(&codec->in);
+    if (left >= n || unpacking->rest == 0 || codec->in.fault)
+        return;
+    memmove(unpacking->window, codec->in.at, left);
+    size_t room = unpacking->room - left;
+    size_t more = unpacking->rest < room ? unpacking->rest : room;
+    bool all = unpack(unpacking, unpacking->window + left, more) == more;
+    unpacking->rest -= more;
+    codec->in = pm_reader_of(unpacking->window, left + more);
+    if (!all)
+        codec->in.fault = PM_READ_BAD;
+}
+
+/* Bytes that were not read yet. */
+static uint64_t bytes_left(const struct pm_codec *codec) {
+    return pm_bytes_left(&codec->in) + codec->unpacking->rest;
+}
+
+/* Was all read, and is that all of the frame, and the frame all of the bytes? */
+static bool is_at_end(const struct pm_codec *codec) {
+    struct pm_unpacking *unpacking = codec->unpacking;
+    uint8_t none[1];
+    return bytes_left(codec) == 0 && unpack(unpacking, none, 0) == 0 && unpacking->has_ended &&
+           unpacking->packed.pos == unpacking->packed.size;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
 static bool damaged(const struct pm_codec_kind *kind, struct pm_error *err) {
     return pm_fail(err, "%s damaged: %s", kind->what, kind->again);
 }
@@ -41,7 +113,8 @@ bool pm_codec_open(struct pm_codec *codec, const struct pm_codec_kind *kind, con
                    size_t n_bytes, struct pm_error *err) {
     struct header header;
     const uint8_t *packed = (const uint8_t *)bytes + sizeof header;
-    size_t n_packed = n_bytes - sizeof header, n = 0;
+    size_t n_packed = n_bytes - sizeof header;
+    uint64_t stated;
     if (n_bytes >= sizeof header)
         memcpy(&header, bytes, sizeof header);
     if (n_bytes < sizeof header || memcmp(header.magic, kind->magic, sizeof header.magic) != 0)
@@ -49,22 +122,21 @@ bool pm_codec_open(struct pm_codec *codec, const struct pm_codec_kind *kind, con
     if (header.version != kind->version)
         return pm_fail(err, "%s of format %u, and this pmodel reads format %u: %s", kind->what,
                        header.version, kind->version, kind->again);
-    if (header.content_bytes > MOST_CONTENT_BYTES ||
+    if (header.content_bytes > MOST_CONTENT_BYTES || !pm_packed_size(packed, n_packed, &stated) ||
+        stated != header.content_bytes ||
         header.checksum != XXH3_64bits_withSeed(packed, n_packed, header.content_bytes))
         return damaged(kind, err);
-    *codec = (struct pm_codec){.reading = true, .contents = pm_unpack(packed, n_packed, &n)};
-    if (!codec->contents || n != header.content_bytes) {
-        free(codec->contents);
-        return damaged(kind, err);
-    }
-    codec->in = pm_reader_of(codec->contents, n);
+    *codec = (struct pm_codec){.reading = true,
+                               .unpacking = unpacking_new(packed, n_packed, header.content_bytes)};
+    codec->in = pm_reader_of(codec->unpacking->window, 0);
     return true;
 }
 
 bool pm_codec_close(struct pm_codec *codec, const struct pm_codec_kind *kind,
                     struct pm_error *err) {
-    free(codec->contents);
-    return (!codec->in.fault && codec->in.at == codec->in.end) || damaged(kind, err);
+    bool is_good = !codec->in.fault && is_at_end(codec);
+    unpacking_free(codec->unpacking);
+    return is_good || damaged(kind, err);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -81,6 +153,7 @@ static void put(struct pm_codec *codec, const void *data, size_t n) {
 
 uint64_t pm_code_number(struct pm_codec *codec, uint64_t value, uint64_t most) {
     if (codec->reading) {
+        refill(codec, LONGEST_NUMBER);
         value = pm_take_uleb(&codec->in);
         if (value <= most)
             return value;
@@ -104,10 +177,16 @@ void pm_code_signed(struct pm_codec *codec, int64_t *value) {
 }
 
 void pm_code_raw(struct pm_codec *codec, void *data, size_t n_bytes) {
-    if (codec->reading)
-        pm_take_into(&codec->in, data, n_bytes);
-    else
+    if (!codec->reading) {
         put(codec, data, n_bytes);
+        return;
+    }
+    uint8_t *to = data;
+    for (size_t part; n_bytes > 0; n_bytes -= part, to += part) {
+        part = n_bytes < MOST_UNPACKED ? n_bytes : MOST_UNPACKED;
+        refill(codec, part);
+        pm_take_into(&codec->in, to, part);
+    }
 }
 
 void pm_code_double(struct pm_codec *codec, double *value) {
@@ -117,7 +196,7 @@ void pm_code_double(struct pm_codec *codec, double *value) {
 void pm_code_text(struct pm_codec *codec, char **text) {
     uint64_t length = !codec->reading && *text ? strlen(*text) + 1 : 0;
     U64(length);
-    MUST(length == 0 || length - 1 <= pm_bytes_left(&codec->in));
+    MUST(length == 0 || length - 1 <= bytes_left(codec));
     if (length == 0 || codec->in.fault)
         return;
     if (codec->reading)
@@ -128,7 +207,7 @@ void pm_code_text(struct pm_codec *codec, char **text) {
 
 size_t pm_code_length(struct pm_codec *codec, size_t n, size_t least) {
     n = pm_code_number(codec, n, UINT64_MAX);
-    MUST(n <= pm_bytes_left(&codec->in) / least);
+    MUST(n <= bytes_left(codec) / least);
     return codec->in.fault ? 0 : n;
 }
 

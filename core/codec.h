@@ -22,16 +22,16 @@ struct pm_codec_kind {
 
 struct pm_codec {
     bool reading;
-    struct pm_reader in;      /* reading; its fault is the codec's */
-    uint8_t *contents;        /* reading: owned */
-    PM_ARRAY(uint8_t, bytes); /* writing; owned */
+    struct pm_reader in;            /* reading: what is unpacked; its fault is the codec's */
+    struct pm_unpacking *unpacking; /* reading: what is not; owned */
+    PM_ARRAY(uint8_t, bytes);       /* writing; owned */
 };
 
 /* Gives what was written, packed, as *BYTES, owned by the caller (free), and frees the rest. */
 void pm_codec_seal(struct pm_codec *codec, const struct pm_codec_kind *kind, void **bytes,
                    size_t *n_bytes);
-/* Makes CODEC one that reads what is in BYTES.  False with a sentence: they are of another kind or
-   version, or damaged. */
+/* Makes CODEC one that reads what is in BYTES, which stay until it is closed; a part of it is
+   unpacked at a time.  False with a sentence: they are of another kind or version, or damaged. */
 bool pm_codec_open(struct pm_codec *codec, const struct pm_codec_kind *kind, const void *bytes,
                    size_t n_bytes, struct pm_error *err);
 /* Was all read, and nothing at fault?  Else there is a sentence. */

@@ -222,6 +222,7 @@ struct pm_model_set {
 };
 
 void pm_model_set_free(struct pm_model_set *set);
+void pm_stride_model_free(struct pm_stride_model *model); /* what it owns */
 
 /* The parameters that functions of SET's basis depend on, by name; NAMES has room for
    PM_MAX_PARAMETERS, and its texts live as long as SET. */
@@ -231,5 +232,28 @@ size_t pm_model_set_parameters(const struct pm_model_set *set, const char **name
 #define PM_MODEL_SET_VERSION 12
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);
 struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err);
+
+enum pm_model_set_role {
+    PM_MODELS_OF_ALL,
+    PM_MODELS_HELD_OUT,
+    PM_MODELS_OF_DIRTY,
+    PM_MODELS_OF_BRANCHES, /* small: it is kept, not taken */
+    PM_N_MODELS_ROLES,
+};
+
+/* Takes the models of histograms and strides one at a time, so that they are never in memory all
+   together.  Each set begins when its basis, runs and edges are known, and ends when all of it was
+   taken; inner sets begin and end before the one of all does. */
+struct pm_model_taker {
+    void *context;
+    void (*begin)(void *context, enum pm_model_set_role role, const struct pm_model_set *set);
+    void (*histogram)(void *context, const struct pm_histogram_model *histogram);
+    void (*strides)(void *context, const struct pm_stride_model *strides);
+    void (*end)(void *context, enum pm_model_set_role role, const struct pm_model_set *set);
+};
+/* The same as pm_model_set_decode, but that the set has no histograms, strides and inner sets:
+   TAKER gets these, and must forget them if there is an error. */
+struct pm_model_set *pm_model_set_take(const void *bytes, size_t n_bytes,
+                                       const struct pm_model_taker *taker, struct pm_error *err);
 
 #endif

@@ -176,6 +176,11 @@ void pm_bin_model_arena_free(struct pm_bin_model_arena *arena) {
     }
 }
 
+void pm_stride_model_free(struct pm_stride_model *model) {
+    free(model->levels);
+    free(model->variants);
+}
+
 void pm_model_set_free(struct pm_model_set *set) {
     if (!set)
         return;
@@ -188,10 +193,8 @@ void pm_model_set_free(struct pm_model_set *set) {
     free(set->histograms);
     free(set->totals);
     free(set->residuals);
-    for (size_t i = 0; i < set->n_strides; i++) {
-        free(set->strides[i].levels);
-        free(set->strides[i].variants);
-    }
+    for (size_t i = 0; i < set->n_strides; i++)
+        pm_stride_model_free(&set->strides[i]);
     free(set->strides);
     free(set->edges);
     free(set->runs);

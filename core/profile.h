@@ -50,6 +50,13 @@ struct pm_interpolated_size {
     uint64_t block_bytes, from_bytes;
 };
 
+/* How far off models of misses are where each size is predicted from the others: what each is worth
+   at the size, and that times its error. */
+struct pm_miss_model_error {
+    uint64_t block_bytes;
+    double weight, weighted;
+};
+
 struct pm_profile {
     struct pm_parameters parameters;
     bool predicted;    /* from models; else measured */
@@ -75,10 +82,12 @@ struct pm_profile {
     /* Touches that go on from one block to the next, of the smallest block size, by group; none:
        not measured.  Owned.  core/behaviour/behaviour.h */
     PM_ARRAY(struct pm_group_histogram, sequential);
-    struct pm_run_strides strides; /* of references; empty: not known.  Owned */
+    struct pm_run_strides strides; /* of references; empty: not known.  Owned, unless … */
+    bool borrows_strides;          /* … they are those of another profile, which lives longer */
     struct pm_behaviour behaviour; /* of branches; empty: not measured.  Owned */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
+    PM_ARRAY(struct pm_miss_model_error, miss_errors); /* of these models, by block size; owned */
     /* What each thread did of it: counts of edges, histograms, strides that are the whole's.  None:
        there was one thread, or nobody asked (fit/query/).  Owned. */
     PM_ARRAY(struct pm_profile *, threads);
@@ -87,6 +96,9 @@ struct pm_profile {
 };
 
 void pm_profile_free(struct pm_profile *profile); /* and the struct itself */
+/* Of a predicted one, without threads and what is interpolated.  It borrows the strides of PROFILE.
+ */
+struct pm_profile *pm_profile_copy(const struct pm_profile *profile);
 
 /* True if PROFILE's edges and groups are those of STRUCTURE; else the sentence says that the two do
    not belong together.  A profile from a store is to be checked before it is used. */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/base.h"
 
@@ -23,7 +24,9 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile->block_sizes);
     free(profile->totals);
     free(profile->interpolated);
-    pm_run_strides_free(&profile->strides);
+    free(profile->miss_errors);
+    if (!profile->borrows_strides)
+        pm_run_strides_free(&profile->strides);
     pm_behaviour_free(&profile->behaviour);
     for (size_t i = 0; i < profile->n_threads; i++)
         pm_profile_free(profile->threads[i]);
@@ -64,6 +67,41 @@ void pm_sort_histograms(struct pm_group_histogram *all, size_t *n) {
         }
     }
     *n = kept;
+}
+
+static void *copy_of(const void *from, size_t n, size_t size) {
+    void *to = pm_alloc(n, size);
+    if (n)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+static struct pm_group_histogram *copy_histograms(const struct pm_group_histogram *from, size_t n) {
+    struct pm_group_histogram *to = copy_of(from, n, sizeof *to);
+    for (size_t i = 0; i < n; i++)
+        to[i].histogram.bins =
+            copy_of(from[i].histogram.bins, from[i].histogram.n_bins, sizeof(struct pm_bin));
+    return to;
+}
+
+struct pm_profile *pm_profile_copy(const struct pm_profile *profile) {
+    struct pm_profile *copy = pm_alloc(1, sizeof *copy);
+    *copy = *profile;
+    copy->edge_counts = copy_of(profile->edge_counts, profile->n_edges, sizeof(double));
+    copy->histograms = copy_histograms(profile->histograms, profile->n_histograms);
+    copy->block_sizes = copy_of(profile->block_sizes, profile->n_block_sizes, sizeof(uint64_t));
+    copy->dirty = copy_histograms(profile->dirty, profile->n_dirty);
+    copy->cap_dirty = profile->n_dirty;
+    copy->sequential = copy_histograms(profile->sequential, profile->n_sequential);
+    copy->cap_sequential = profile->n_sequential;
+    copy->miss_errors =
+        copy_of(profile->miss_errors, profile->n_miss_errors, sizeof *copy->miss_errors);
+    copy->cap_miss_errors = profile->n_miss_errors;
+    copy->behaviour.branches = copy_of(profile->behaviour.branches, profile->behaviour.n_branches,
+                                       sizeof *copy->behaviour.branches);
+    copy->behaviour.cap_branches = profile->behaviour.n_branches;
+    copy->borrows_strides = true;
+    return copy;
 }
 
 size_t pm_profile_find_histogram(const struct pm_profile *profile, uint32_t group,

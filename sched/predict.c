@@ -456,6 +456,7 @@ predict_all(const struct pm_structure *structure, const struct pm_profile *profi
     }
     if (ok) {
         pm_prediction_take_ends(predictions[0], predictions[1], predictions[2]);
+        pm_note_wide_interval(structure, predictions[0]);
     } else {
         pm_prediction_free(predictions[0]);
         predictions[0] = NULL;

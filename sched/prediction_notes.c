@@ -13,6 +13,9 @@
 static const double significant_share =
     0.01; /* from this share of a figure on it is seen at once */
 
+/* Of an interval: its upper end is so many times what is predicted, so that it says little. */
+static const double wide_factor = 10;
+
 /* Among the significant ones in the order in which they are added, or behind all. */
 static void add_note(struct pm_prediction *prediction, bool is_significant, char *text) {
     prediction->notes =
@@ -423,6 +426,34 @@ static void note_sets(const struct pm_structure *structure, const struct pm_prof
     if (is_inclusive)
         pm_prediction_note(prediction, "What an inclusive cache takes from the caches nearer the "
                                        "core when it replaces it, is not counted.");
+}
+
+void pm_note_wide_interval(const struct pm_structure *structure, struct pm_prediction *prediction) {
+    const struct pm_cost_sum *total = &prediction->scopes[0].total;
+    const struct pm_cost_change *high = &total->spread.high;
+    const struct pm_scope_prediction *widest = NULL;
+    for (size_t s = 0; s < prediction->n_scopes; s++) {
+        const struct pm_scope_prediction *scope = &prediction->scopes[s];
+        if (structure->scopes[scope->scope].routine != PM_NONE &&
+            (!widest || scope->self.spread.high.cycles > widest->self.spread.high.cycles))
+            widest = scope;
+    }
+    if (!widest || !(high->cycles > (wide_factor - 1) * total->cycles))
+        return;
+    const struct pm_scope *scope = &structure->scopes[widest->scope];
+    const struct pm_cost_change *own = &widest->self.spread.high;
+    pm_prediction_note_of(
+        prediction, NAN,
+        "The upper end of the time is %.2g times the time, %.0f%% of it by %.64s:%u: %s. Runs of "
+        "more "
+        "sizes, near the one that is asked for, narrow it; `pmodel fit --flagged` lists models "
+        "that "
+        "are off.",
+        1 + high->cycles / total->cycles, percent(own->cycles, high->cycles),
+        structure->routines[scope->routine].display_name, scope->line_first,
+        own->schedule_cycles > own->cycles / 2
+            ? "how often that is executed follows no function of the size"
+            : "how often that misses is another by models without the largest measured sizes");
 }
 
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,

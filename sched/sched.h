@@ -62,7 +62,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
                                  const struct pm_predict_options *options, struct pm_error *err);
 
-/* The same with ENDS, of the intervals of the models that made PROFILE (pm_profile_ends_at), in the
+/* The same with ENDS, of the intervals of the models that made PROFILE (pm_program_predict), in the
    prediction's; NULL, or of NULL: none, so that its intervals are of time and machine alone. */
 struct pm_prediction *
 pm_predict_between(const struct pm_structure *structure, const struct pm_profile *profile,

@@ -187,6 +187,10 @@ void pm_add_spreads(const struct pm_mapped *mapped, struct pm_prediction *predic
 /* Is PART of WHOLE more than what sums of predicted counts may be off by? */
 bool pm_is_worth_a_note(double part, double whole);
 
+/* PREDICTION has taken the ends of its interval: if it is so wide that it says little, a note tells
+   what makes it so. */
+void pm_note_wide_interval(const struct pm_structure *structure, struct pm_prediction *prediction);
+
 /* MISSES: [level][histogram of PROFILE]. */
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   double *const *misses, const struct pm_target_machine *target,

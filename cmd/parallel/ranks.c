@@ -52,7 +52,8 @@ static struct pm_answer *ask_selected(const struct pm_parallel_request *request,
     struct pm_answer *answer = pm_ask_and_say(request->subject, &question, err);
     if (answer)
         pm_warn(&(struct pm_origin){request->subject->program.structure,
-                                    request->subject->program.models, answer->profile},
+                                    pm_program_known_models(&request->subject->program),
+                                    answer->profile},
                 request->warnings);
     return answer;
 }

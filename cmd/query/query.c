@@ -94,7 +94,7 @@ static bool prepare(struct query *query, const struct pm_profile *profile, struc
 /* At the size of PROFILE, or (NULL) of answers that are sizes. */
 static void add_warnings(struct query *query, const struct pm_profile *profile) {
     const struct pm_origin origin = {query->subject.program.structure,
-                                     query->subject.program.models, profile};
+                                     pm_program_known_models(&query->subject.program), profile};
     pm_warn(&origin, &query->warnings);
     for (size_t c = 0; c < query->on.n_caches; c++)
         pm_warn_of_misses(&origin, &query->on.caches[c].cache.block_bytes, 1, &query->warnings);

@@ -50,11 +50,16 @@ void *pm_unpack(const void *packed, size_t n_packed, size_t *n_bytes) {
     return pm_unpack_with(NULL, packed, n_packed, n_bytes);
 }
 
+bool pm_packed_size(const void *packed, size_t n_packed, uint64_t *n_bytes) {
+    *n_bytes = packed ? ZSTD_getFrameContentSize(packed, n_packed) : 0;
+    /* Also ZSTD_CONTENTSIZE_UNKNOWN and …_ERROR, which are the largest numbers. */
+    return packed && *n_bytes <= n_packed / LEAST_BLOCK_BYTES * (uint64_t)MOST_BLOCK_CONTENT;
+}
+
 void *pm_unpack_with(struct pm_packing *packing, const void *packed, size_t n_packed,
                      size_t *n_bytes) {
-    unsigned long long stated = packed ? ZSTD_getFrameContentSize(packed, n_packed) : 0;
-    /* Also ZSTD_CONTENTSIZE_UNKNOWN and …_ERROR, which are the largest numbers. */
-    if (!packed || stated > n_packed / LEAST_BLOCK_BYTES * (unsigned long long)MOST_BLOCK_CONTENT)
+    uint64_t stated;
+    if (!pm_packed_size(packed, n_packed, &stated))
         return NULL;
     void *bytes = malloc(stated ? stated : 1);
     if (!bytes || unpack(packing, bytes, stated, packed, n_packed) != stated) {

@@ -119,6 +119,26 @@ static void code_histogram(struct pm_codec *codec, struct pm_histogram_model *hi
         code_bin(codec, &histogram->bins[b], n_basis);
 }
 
+static void code_histograms(struct pm_codec *codec, struct pm_model_set *set, size_t n_basis) {
+    set->histograms = pm_code_array(codec, set->histograms, &set->n_histograms,
+                                    sizeof *set->histograms, HISTOGRAM_LEAST_BYTES);
+    for (size_t i = 0; i < set->n_histograms && !codec->in.fault; i++)
+        code_histogram(codec, &set->histograms[i], n_basis, &set->bins);
+}
+
+static void take_histograms(struct pm_codec *codec, struct pm_model_set *set, size_t n_basis,
+                            const struct pm_model_taker *taker) {
+    size_t n = pm_code_length(codec, 0, HISTOGRAM_LEAST_BYTES);
+    for (size_t i = 0; i < n && !codec->in.fault; i++) {
+        struct pm_histogram_model histogram = {0};
+        code_histogram(codec, &histogram, n_basis, &set->bins);
+        if (!codec->in.fault)
+            taker->histogram(taker->context, &histogram);
+        pm_bin_model_arena_return(&set->bins, histogram.n_bins);
+    }
+    pm_bin_model_arena_free(&set->bins);
+}
+
 /* ---- strides --------------------------------------------------------------------------------- */
 
 static void code_level(struct pm_codec *codec, struct pm_stride_level_model *level,
@@ -187,12 +207,31 @@ static void code_strides(struct pm_codec *codec, struct pm_stride_model *strides
         code_variant(codec, &strides->variants[v], n_basis);
 }
 
+/* References ascend: this one's is behind *LAST, unless it is the FIRST. */
+static void code_next_strides(struct pm_codec *codec, struct pm_stride_model *strides,
+                              size_t n_strides, size_t n_basis, bool first, uint32_t *last) {
+    code_strides(codec, strides, n_strides, n_basis);
+    MUST(strides->reference < PM_NONE && (first || strides->reference > *last));
+    *last = strides->reference;
+}
+
 static void code_all_strides(struct pm_codec *codec, struct pm_model_set *set, size_t n_basis) {
+    uint32_t last = 0;
     set->strides = pm_code_array(codec, set->strides, &set->n_strides, sizeof *set->strides, 2);
-    for (size_t i = 0; i < set->n_strides && !codec->in.fault; i++) {
-        code_strides(codec, &set->strides[i], set->n_strides, n_basis);
-        MUST(set->strides[i].reference < PM_NONE &&
-             (i == 0 || set->strides[i].reference > set->strides[i - 1].reference));
+    for (size_t i = 0; i < set->n_strides && !codec->in.fault; i++)
+        code_next_strides(codec, &set->strides[i], set->n_strides, n_basis, i == 0, &last);
+}
+
+static void take_strides(struct pm_codec *codec, size_t n_basis,
+                         const struct pm_model_taker *taker) {
+    uint32_t last = 0;
+    size_t n = pm_code_length(codec, 0, 2);
+    for (size_t i = 0; i < n && !codec->in.fault; i++) {
+        struct pm_stride_model strides = {0};
+        code_next_strides(codec, &strides, n, n_basis, i == 0, &last);
+        if (!codec->in.fault)
+            taker->strides(taker->context, &strides);
+        pm_stride_model_free(&strides);
     }
 }
 
@@ -221,12 +260,20 @@ static void code_totals(struct pm_codec *codec, struct pm_model_set *set, size_t
     }
 }
 
-static void code_set(struct pm_codec *codec, struct pm_model_set *set, bool is_inner);
+/* TAKER, here and below: NULL, or reading. */
+static void code_set(struct pm_codec *codec, struct pm_model_set *set, enum pm_model_set_role role,
+                     const struct pm_model_taker *taker);
 
-static void code_inner(struct pm_codec *codec, struct pm_model_set **set) {
+/* What TAKER takes is not kept. */
+static void code_inner(struct pm_codec *codec, struct pm_model_set **set,
+                       enum pm_model_set_role role, const struct pm_model_taker *taker) {
     if (codec->reading)
         *set = pm_alloc(1, sizeof **set);
-    code_set(codec, *set, true);
+    code_set(codec, *set, role, taker);
+    if (!taker)
+        return;
+    pm_model_set_free(*set);
+    *set = NULL;
 }
 
 static void code_branch_block(struct pm_codec *codec, uint32_t *block) { U32(*block); }
@@ -235,12 +282,13 @@ static void code_branches(struct pm_codec *codec, struct pm_branch_models *branc
     GROWABLE(branches, blocks, code_branch_block);
     for (size_t i = 1; i < branches->n_blocks && !codec->in.fault; i++)
         MUST(branches->blocks[i - 1] < branches->blocks[i]);
-    code_inner(codec, &branches->models);
+    code_inner(codec, &branches->models, PM_MODELS_OF_BRANCHES, NULL);
     MUST(codec->in.fault || branches->models->n_edges == branches->n_blocks * PM_N_PREDICTORS);
 }
 
 /* Sets in a set have none themselves, so that no file makes this recur. */
-static void code_inner_sets(struct pm_codec *codec, struct pm_model_set *set, bool is_inner) {
+static void code_inner_sets(struct pm_codec *codec, struct pm_model_set *set, bool is_inner,
+                            const struct pm_model_taker *taker) {
     size_t n = set->n_held_out;
     bool has_dirty = set->dirty, has_branches = set->branches.models;
     BOOL(set->held_out_tried);
@@ -249,16 +297,17 @@ static void code_inner_sets(struct pm_codec *codec, struct pm_model_set *set, bo
     BOOL(has_branches);
     MUST(n <= PM_MOST_HELD_OUT && (!is_inner || (n == 0 && !has_dirty && !has_branches)));
     for (size_t i = 0; i < n && !codec->in.fault; i++) {
-        code_inner(codec, &set->held_out[i]);
-        set->n_held_out = codec->reading ? i + 1 : n;
+        code_inner(codec, &set->held_out[i], PM_MODELS_HELD_OUT, taker);
+        set->n_held_out = !codec->reading ? n : taker ? 0 : i + 1;
     }
     if (has_dirty && !codec->in.fault)
-        code_inner(codec, &set->dirty);
+        code_inner(codec, &set->dirty, PM_MODELS_OF_DIRTY, taker);
     if (has_branches && !codec->in.fault)
         code_branches(codec, &set->branches);
 }
 
-static void code_set(struct pm_codec *codec, struct pm_model_set *set, bool is_inner) {
+static void code_set(struct pm_codec *codec, struct pm_model_set *set, enum pm_model_set_role role,
+                     const struct pm_model_taker *taker) {
     code_basis(codec, set);
     const size_t n_basis = set->basis ? set->basis->n : 0;
     code_parameters(codec, &set->low);
@@ -271,33 +320,46 @@ static void code_set(struct pm_codec *codec, struct pm_model_set *set, bool is_i
         pm_code_array(codec, set->edges, &set->n_edges, sizeof *set->edges, MODEL_LEAST_BYTES);
     for (size_t i = 0; i < set->n_edges && !codec->in.fault; i++)
         code_model(codec, &set->edges[i], n_basis);
-    set->histograms = pm_code_array(codec, set->histograms, &set->n_histograms,
-                                    sizeof *set->histograms, HISTOGRAM_LEAST_BYTES);
-    for (size_t i = 0; i < set->n_histograms && !codec->in.fault; i++)
-        code_histogram(codec, &set->histograms[i], n_basis, &set->bins);
+    if (taker && !codec->in.fault)
+        taker->begin(taker->context, role, set);
+    if (taker)
+        take_histograms(codec, set, n_basis, taker);
+    else
+        code_histograms(codec, set, n_basis);
     code_totals(codec, set, n_basis);
-    code_all_strides(codec, set, n_basis);
-    code_inner_sets(codec, set, is_inner);
+    if (taker)
+        take_strides(codec, n_basis, taker);
+    else
+        code_all_strides(codec, set, n_basis);
+    code_inner_sets(codec, set, role != PM_MODELS_OF_ALL, taker);
+    if (taker && !codec->in.fault)
+        taker->end(taker->context, role, set);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
     struct pm_codec codec = {.reading = false};
-    code_set(&codec, (struct pm_model_set *)set, false); /* which it does not change */
+    /* which it does not change */
+    code_set(&codec, (struct pm_model_set *)set, PM_MODELS_OF_ALL, NULL);
     pm_codec_seal(&codec, &counts, bytes, n_bytes);
 }
 
-struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err) {
+struct pm_model_set *pm_model_set_take(const void *bytes, size_t n_bytes,
+                                       const struct pm_model_taker *taker, struct pm_error *err) {
     struct pm_codec codec;
     if (!pm_codec_open(&codec, &counts, bytes, n_bytes, err))
         return NULL;
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
-    code_set(&codec, set, false);
+    code_set(&codec, set, PM_MODELS_OF_ALL, taker);
     if (pm_codec_close(&codec, &counts, err))
         return set;
     pm_model_set_free(set);
     return NULL;
+}
+
+struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err) {
+    return pm_model_set_take(bytes, n_bytes, NULL, err);
 }
 
 static void code_item(struct pm_codec *codec, struct pm_message_item *item) {
@@ -312,7 +374,7 @@ static void code_messages(struct pm_codec *codec, struct pm_message_models *of) 
     GROWABLE(of, items, code_item);
     if (codec->reading)
         of->models = pm_alloc(1, sizeof *of->models);
-    code_set(codec, of->models, false);
+    code_set(codec, of->models, PM_MODELS_OF_ALL, NULL);
     MUST(of->models->n_edges == of->n_items * PM_N_MESSAGE_QUANTITIES);
 }
 

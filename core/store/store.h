@@ -313,6 +313,9 @@ bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *mode
 /* NULL without error text if fit has not run; with one where runs were added after it.  How many of
    their runs were truncated is counted in them. */
 struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err);
+/* The same, of which TAKER gets what takes most of the memory (core/model.h). */
+struct pm_model_set *pm_store_take_models(struct pm_store *store,
+                                          const struct pm_model_taker *taker, struct pm_error *err);
 
 /* Models of messages of what is selected; those that are there already are replaced. */
 bool pm_store_put_message_models(struct pm_store *store, const struct pm_message_models *messages,

@@ -102,11 +102,17 @@ static const struct pm_models_row *find_models(struct pm_store *store, enum pm_m
 }
 
 struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err) {
+    return pm_store_take_models(store, NULL, err);
+}
+
+struct pm_model_set *pm_store_take_models(struct pm_store *store,
+                                          const struct pm_model_taker *taker,
+                                          struct pm_error *err) {
     struct pm_store_rows rows;
     struct pm_model_set *models = NULL;
     const struct pm_models_row *row = find_models(store, PM_MODELS_OF_COUNTS, &rows, err);
     if (row) {
-        models = pm_model_set_decode(row->data.data, row->data.n, err);
+        models = pm_model_set_take(row->data.data, row->data.n, taker, err);
         if (!models)
             pm_fail_in(err, "%s", store->path);
     }

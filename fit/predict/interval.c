@@ -15,7 +15,9 @@
    pm_heuristics.freedom and D were chosen on counts of mawk, gzip, bzip2, xz, sed, sort, cksum and
    perl at twice and four times the sizes of the fit; docs/log-fitting.md has what they give there
    and on programs that they were not chosen on. Bounds are by factors, not by differences, for the
-   same reason.
+   same reason.  A share is a difference of logarithms while it is small: of a model that is off by
+   more than all, 1 + ln (σ) stands for σ, since what is off by 600% is off by a factor of 7, and
+   not by one of e^6.
 
    Exact models have intervals of no width.  A model whose leave-one-out error is not known, having
    too few sizes, has no interval.  Assumes that the points of a model are the last of its runs.
@@ -143,6 +145,9 @@ static double power_leverage(struct target *target, const struct pm_model *model
     return (1 + (at - mean) * (at - mean) / spread) / (double)n;
 }
 
+/* As a difference of logarithms, what is off by this share. */
+static double in_logarithms(double share) { return share > 1 ? 1 + log(share) : share; }
+
 /* The interval at the target; NAN if it is not known. */
 static struct pm_fit_range range_at(struct target *target, const struct pm_model *model) {
     static const struct pm_fit_range unknown = {NAN, NAN};
@@ -155,7 +160,7 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     double freedom = (double)(n - k), t = pm_fit_quantile(target->level, freedom);
     if (!(v > 0)) /* nothing is predicted, and nothing can be relative to it */
         return (struct pm_fit_range){0, t * model->sigma * target->drift};
-    double sigma = model->relative_error * sqrt((double)n / freedom);
+    double sigma = in_logarithms(model->relative_error * sqrt((double)n / freedom));
     double width = t * target->drift * sigma;
     if (sigma > 0)
         width *= sqrt(
@@ -337,25 +342,6 @@ static struct pm_profile *instantiate_moved(const struct pm_structure *structure
     return profile;
 }
 
-static struct pm_profile *end_of_models(const struct pm_structure *structure,
-                                        const struct pm_model_set *set,
-                                        const struct pm_parameters *at, double level, bool high,
-                                        struct pm_error *err) {
-    if (!set->held_out_tried)
-        return instantiate_moved(structure, set, set->n_histograms, at, level, high, err);
-    struct pm_profile *executed = instantiate_moved(structure, set, 0, at, level, high, err);
-    struct pm_profile *profile = executed ? pm_fit_instantiate(structure, set, at, err) : NULL;
-    if (profile) {
-        double *counts = profile->edge_counts;
-        profile->edge_counts = executed->edge_counts;
-        executed->edge_counts = counts;
-        pm_fit_spread(structure, set, level, high, profile);
-    }
-    if (executed)
-        pm_profile_free(executed);
-    return profile;
-}
-
 /* What builds have not in common is in no model: as large a share may be missing, and all of it
    misses. */
 static void add_left_out(const struct pm_model_set *set, struct pm_profile *profile) {
@@ -375,11 +361,57 @@ static void add_left_out(const struct pm_model_set *set, struct pm_profile *prof
     }
 }
 
+bool pm_fit_move_to_end(const struct pm_structure *structure, const struct pm_model_set *set,
+                        const struct pm_other_misses *others, double level, bool high,
+                        struct pm_profile *profile, struct pm_error *err) {
+    struct pm_model_set edges = *set;
+    edges.n_strides = 0;
+    edges.dirty = NULL;
+    edges.branches.models = NULL;
+    struct pm_profile *executed =
+        instantiate_moved(structure, &edges, 0, &profile->parameters, level, high, err);
+    if (!executed)
+        return false;
+    double *counts = profile->edge_counts;
+    profile->edge_counts = executed->edge_counts;
+    executed->edge_counts = counts;
+    pm_profile_free(executed);
+    pm_fit_spread(set, others, level, high, profile);
+    if (high)
+        add_left_out(set, profile);
+    return true;
+}
+
+/* Of a SET that has tried to hold out sizes. */
+static struct pm_profile *end_by_others(const struct pm_structure *structure,
+                                        const struct pm_model_set *set,
+                                        const struct pm_parameters *at, double level, bool high,
+                                        struct pm_error *err) {
+    struct pm_other_misses others = {0};
+    struct pm_error ignored = {0};
+    for (size_t k = 0; k < set->n_held_out; k++) {
+        struct pm_profile *other = pm_fit_instantiate(structure, set->held_out[k], at, &ignored);
+        if (other)
+            pm_other_misses_add(&others, other);
+        pm_profile_free(other);
+    }
+    struct pm_profile *profile = pm_fit_instantiate(structure, set, at, err);
+    if (profile && !pm_fit_move_to_end(structure, set, &others, level, high, profile, err)) {
+        pm_profile_free(profile);
+        profile = NULL;
+    }
+    free(others.curves);
+    return profile;
+}
+
 struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
                                           const struct pm_model_set *set,
                                           const struct pm_parameters *at, double level, bool high,
                                           struct pm_error *err) {
-    struct pm_profile *profile = end_of_models(structure, set, at, level, high, err);
+    if (set->held_out_tried)
+        return end_by_others(structure, set, at, level, high, err);
+    struct pm_profile *profile =
+        instantiate_moved(structure, set, set->n_histograms, at, level, high, err);
     if (profile && high)
         add_left_out(set, profile);
     return profile;

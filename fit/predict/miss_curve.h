@@ -21,4 +21,11 @@ void pm_count_cells(const struct pm_profile *profile, uint64_t block_bytes, doub
 /* MISSES[cell]: of a cache of pm_cell_begin (cell) blocks; [PM_MAX_CELLS]: of any cache. */
 void pm_misses_from_cells(const double *in_cells, double *misses);
 
+/* Misses in blocks of one size, as of pm_misses_from_cells, by what one set of models says. */
+struct pm_miss_curve {
+    size_t set;
+    uint64_t block_bytes;
+    double misses[PM_MAX_CELLS + 1];
+};
+
 #endif

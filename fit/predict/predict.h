@@ -4,7 +4,9 @@
 #define PM_FIT_PREDICT_H
 
 #include "core/histogram.h"
+#include "core/store/store.h"
 #include "fit/fit.h"
+#include "fit/predict/miss_curve.h"
 
 /* An interval that reaches further has no bounds. */
 #define PM_LONGEST_FACTOR 1e9
@@ -31,9 +33,73 @@ double pm_fit_quantile(double level, double freedom);
 void pm_fit_residuals(const struct pm_structure *structure,
                       const struct pm_profile *const *profiles, size_t n, struct pm_model_set *set);
 
+/* ---- a profile in the making, of models that come one after the other (instantiate.c) ---------
+ */
+
+struct pm_instance;
+/* Of SET, whose edges are used at once.  OF_STORES: it is one of stores by dirty distance.  Errors
+   as of pm_fit_instantiate. */
+struct pm_instance *pm_instance_new(const struct pm_structure *structure,
+                                    const struct pm_model_set *set,
+                                    const struct pm_parameters *parameters, bool of_stores,
+                                    struct pm_error *err);
+void pm_instance_free(struct pm_instance *instance); /* NULL is allowed */
+void pm_instance_add_histogram(struct pm_instance *instance,
+                               const struct pm_histogram_model *model);
+void pm_instance_add_strides(struct pm_instance *instance, const struct pm_stride_model *model);
+/* DIRTY, of stores, to which all of DIRTY_SET was added, becomes a part of INSTANCE; it is freed.
+ */
+void pm_instance_add_dirty(struct pm_instance *instance, struct pm_instance *dirty,
+                           const struct pm_model_set *dirty_set);
+/* The profile, when all of SET was added; owned by the caller.  INSTANCE is freed, also after an
+   error. */
+struct pm_profile *pm_instance_profile(struct pm_instance *instance, const struct pm_model_set *set,
+                                       struct pm_error *err);
+
+/* Adds the models of misses of HISTOGRAM, which BASIS gives values, to SUM (miss_errors.c). */
+void pm_miss_errors_add(const struct pm_histogram_model *histogram, const double *basis,
+                        struct pm_miss_model_error *sum);
+/* Off by so much on average; NAN: there are none. */
+double pm_miss_error_of(const struct pm_miss_model_error *sum);
+/* What is not known, or more than the whole, counts as the whole. */
+double pm_judged_error(const struct pm_model *model);
+
+/* ---- from a store (take_models.c) ------------------------------------------------------------ */
+
+/* A profile, and the ends of its interval, fewer misses first; owned. */
+struct pm_predicted {
+    struct pm_profile *profile, *ends[2];
+};
+void pm_predicted_free(struct pm_predicted *predicted); /* what it owns */
+
+/* What the models in STORE predict at AT, with ends at LEVEL unless that is 0; no ends either where
+   no sizes were tried to be held out.  Gives their set without histograms, strides and inner sets,
+   owned by the caller; NULL without a sentence: there are none.  Other errors as of
+   pm_fit_instantiate. */
+struct pm_model_set *pm_fit_take_models(struct pm_store *store,
+                                        const struct pm_structure *structure,
+                                        const struct pm_parameters *at, double level,
+                                        struct pm_predicted *predicted, struct pm_error *err);
+
+/* ---- between which bounds (spread.c) --------------------------------------------------------- */
+
+/* What the sets without the largest sizes say of misses at a size. */
+struct pm_other_misses {
+    PM_ARRAY(struct pm_miss_curve, curves); /* of all sets and block sizes; owned */
+    size_t n_sets;
+};
+/* Adds those of PROFILE, which one more set predicts. */
+void pm_other_misses_add(struct pm_other_misses *others, const struct pm_profile *profile);
+
 /* Moves the accesses of PROFILE, which SET predicts at its parameters, to an end of the intervals
-   of the program's misses; see spread.c.  SET has tried to hold out sizes. */
-void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_set *set,
+   of the program's misses.  SET has tried to hold out sizes. */
+void pm_fit_spread(const struct pm_model_set *set, const struct pm_other_misses *others,
                    double level, bool high, struct pm_profile *profile);
+
+/* PROFILE, which SET predicts, becomes the profile at an end of the intervals (fit.h); of SET only
+   basis, runs and edges are asked for. */
+bool pm_fit_move_to_end(const struct pm_structure *structure, const struct pm_model_set *set,
+                        const struct pm_other_misses *others, double level, bool high,
+                        struct pm_profile *profile, struct pm_error *err);
 
 #endif

@@ -38,18 +38,37 @@ enum {
 
 /* ---- how wide -------------------------------------------------------------------------------- */
 
-/* What the sets without the largest sizes say, and how far that is from MISSES. */
-static void find_disagreement(struct pm_profile *const *others, size_t n_others,
-                              uint64_t block_bytes, const double *misses, double *disagreement) {
-    double in_cells[MAX_CELLS + 1], theirs[MAX_CELLS + 1];
+void pm_other_misses_add(struct pm_other_misses *others, const struct pm_profile *profile) {
+    double in_cells[MAX_CELLS + 1];
+    for (size_t b = 0; b < profile->n_block_sizes; b++) {
+        struct pm_miss_curve *curve = PM_PUSH(others, curves);
+        curve->set = others->n_sets;
+        curve->block_bytes = profile->block_sizes[b];
+        pm_count_cells(profile, curve->block_bytes, in_cells);
+        pm_misses_from_cells(in_cells, curve->misses);
+    }
+    others->n_sets++;
+}
+
+/* Of set K; NULL: it has none in blocks of this size. */
+static const double *others_curve(const struct pm_other_misses *others, size_t k,
+                                  uint64_t block_bytes) {
+    for (size_t i = 0; i < others->n_curves; i++)
+        if (others->curves[i].set == k && others->curves[i].block_bytes == block_bytes)
+            return others->curves[i].misses;
+    return NULL;
+}
+
+/* How far what the sets without the largest sizes say is from MISSES. */
+static void find_disagreement(const struct pm_other_misses *others, uint64_t block_bytes,
+                              const double *misses, double *disagreement) {
     for (size_t cell = 0; cell <= MAX_CELLS; cell++)
         disagreement[cell] = 0;
-    for (size_t k = 0; k < n_others; k++) {
-        pm_count_cells(others[k], block_bytes, in_cells);
-        pm_misses_from_cells(in_cells, theirs);
+    for (size_t k = 0; k < others->n_sets; k++) {
+        const double *theirs = others_curve(others, k, block_bytes);
         for (size_t cell = 0; cell <= MAX_CELLS; cell++) {
-            double ratio =
-                fmax(theirs[cell], PM_LEAST_MISSES) / fmax(misses[cell], PM_LEAST_MISSES);
+            double ratio = fmax(theirs ? theirs[cell] : 0, PM_LEAST_MISSES) /
+                           fmax(misses[cell], PM_LEAST_MISSES);
             disagreement[cell] = fmax(disagreement[cell], fabs(log(ratio)));
         }
     }
@@ -244,8 +263,7 @@ static void move_histogram(const struct moves *moves, struct pm_histogram *histo
 /* What the intervals of all block sizes come from. */
 struct spread {
     const struct pm_model_set *set;
-    struct pm_profile *others[PM_MOST_HELD_OUT]; /* by the sets without the largest sizes */
-    size_t n_others;
+    const struct pm_other_misses *others;
     double unknown; /* the disagreement where there are none */
     double quantile;
     bool high;
@@ -258,8 +276,8 @@ static void spread_blocks(const struct spread *s, uint64_t block_bytes,
     struct moves moves;
     pm_count_cells(profile, block_bytes, before);
     pm_misses_from_cells(before, misses);
-    find_disagreement(s->others, s->n_others, block_bytes, misses, disagreement);
-    for (size_t cell = 0; cell <= MAX_CELLS && s->n_others == 0; cell++)
+    find_disagreement(s->others, block_bytes, misses, disagreement);
+    for (size_t cell = 0; cell <= MAX_CELLS && s->others->n_sets == 0; cell++)
         disagreement[cell] = s->unknown;
     move_misses(disagreement, noise_of(s->set, block_bytes), s->quantile, s->high, misses);
     for (size_t cell = 0; cell < MAX_CELLS; cell++)
@@ -271,21 +289,16 @@ static void spread_blocks(const struct spread *s, uint64_t block_bytes,
             move_histogram(&moves, &profile->histograms[h].histogram);
 }
 
-void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_set *set,
+void pm_fit_spread(const struct pm_model_set *set, const struct pm_other_misses *others,
                    double level, bool high, struct pm_profile *profile) {
-    struct spread s = {.set = set,
-                       .unknown = fmax(log(profile->extrapolation), pm_heuristics.structural),
-                       .high = high};
-    struct pm_error ignored = {0};
-    for (size_t k = 0; k < set->n_held_out; k++) {
-        s.others[s.n_others] =
-            pm_fit_instantiate(structure, set->held_out[k], &profile->parameters, &ignored);
-        s.n_others += s.others[s.n_others] != NULL;
-    }
-    s.quantile = pm_fit_quantile(level, s.n_others ? (double)s.n_others : PM_MOST_HELD_OUT) /
-                 pm_fit_quantile(pm_heuristics.interval_level, PM_MOST_HELD_OUT);
-    for (size_t b = profile->n_block_sizes; b-- > 0;) /* before smaller ones are moved */
+    const size_t n = others->n_sets ? others->n_sets : PM_MOST_HELD_OUT;
+    const struct spread s = {.set = set,
+                             .others = others,
+                             .unknown = fmax(log(profile->extrapolation), pm_heuristics.structural),
+                             .quantile =
+                                 pm_fit_quantile(level, (double)n) /
+                                 pm_fit_quantile(pm_heuristics.interval_level, PM_MOST_HELD_OUT),
+                             .high = high};
+    for (size_t b = 0; b < profile->n_block_sizes; b++)
         spread_blocks(&s, profile->block_sizes[b], profile);
-    for (size_t k = 0; k < s.n_others; k++)
-        pm_profile_free(s.others[k]);
 }

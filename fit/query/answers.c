@@ -106,14 +106,16 @@ static bool any_response(const struct pm_query_caches *caches) {
 
 bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_profile *profile,
                         struct pm_query_answers *answers, struct pm_error *err) {
-    const struct pm_program *program = asked->program;
-    struct pm_profile *ends[2] = {0};
+    struct pm_program *program = asked->program;
+    struct pm_predicted predicted = {0};
+    struct pm_profile *const *ends = predicted.ends;
     size_t n_ratios = asked->n_ratios;
     /* Where nobody knows how much was dropped, nobody knows bounds. */
-    bool bounded = profile->predicted && !(isnan(program->models->accesses_left_out) &&
+    const struct pm_model_set *models = pm_program_known_models(program);
+    bool bounded = profile->predicted && !(isnan(models->accesses_left_out) &&
                                            pm_is_of_unlike_builds(program->structure));
-    if (bounded && !pm_profile_ends_at(program->structure, program->models, &profile->parameters,
-                                       pm_heuristics.interval_level, ends, err))
+    if (bounded && !pm_program_predict(program, &profile->parameters, pm_heuristics.interval_level,
+                                       &predicted, err))
         return false;
     for (int end = 0; end < 2; end++)
         pm_program_interpolate(program, ends[end]);
@@ -137,8 +139,7 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
             }
     if (misses)
         pm_set_misses_free(misses, asked->caches->n_caches);
-    for (int end = 0; end < 2 && ends[end]; end++)
-        pm_profile_free(ends[end]);
+    pm_predicted_free(&predicted);
     return true;
 }
 

@@ -40,8 +40,14 @@ bool pm_program_open(struct pm_program *program, struct pm_store *store, struct 
     return pm_program_open_as(program, store, pm_store_structure(store, err), err);
 }
 
-void pm_program_close(struct pm_program *program) {
+void pm_program_forget_models(struct pm_program *program) {
     pm_model_set_free(program->models);
+    pm_model_set_free(program->brief);
+    program->models = program->brief = NULL;
+}
+
+void pm_program_close(struct pm_program *program) {
+    pm_program_forget_models(program);
     if (program->structure)
         pm_structure_free(program->structure);
     free(program->runs);
@@ -86,14 +92,55 @@ struct pm_profile *pm_profile_of_run(const struct pm_program *program,
     return NULL;
 }
 
-struct pm_profile *pm_profile_of_models(struct pm_program *program, const struct pm_parameters *at,
-                                        struct pm_error *err) {
+const struct pm_model_set *pm_program_known_models(const struct pm_program *program) {
+    return program->models ? program->models : program->brief;
+}
+
+/* By models that are in memory. */
+static bool predict_whole(const struct pm_program *program, const struct pm_parameters *at,
+                          double level, struct pm_predicted *predicted, struct pm_error *err) {
+    const struct pm_structure *structure = program->structure;
+    const struct pm_model_set *models = program->models;
+    bool ok = predicted->profile ||
+              (predicted->profile = pm_fit_instantiate(structure, models, at, err)) != NULL;
+    for (int end = 0; ok && level > 0 && end < 2; end++) {
+        predicted->ends[end] = pm_fit_instantiate_end(structure, models, at, level, end == 1, err);
+        ok = predicted->ends[end] != NULL;
+    }
+    return ok;
+}
+
+bool pm_program_predict(struct pm_program *program, const struct pm_parameters *at, double level,
+                        struct pm_predicted *predicted, struct pm_error *err) {
+    *predicted = (struct pm_predicted){0};
+    bool ok = true;
+    if (!program->models) {
+        struct pm_model_set *brief =
+            pm_fit_take_models(program->store, program->structure, at, level, predicted, err);
+        ok = brief != NULL;
+        if (program->brief)
+            pm_model_set_free(brief);
+        else
+            program->brief = brief;
+    }
+    bool is_done = predicted->profile && (level <= 0 || predicted->ends[0]);
+    ok = ok && (is_done || pm_program_models(program, err)) &&
+         (is_done || predict_whole(program, at, level, predicted, err));
+    for (int end = 0; ok && predicted->ends[0] && end < 2; end++)
+        predicted->ends[end]->set_spread = (end ? 1 : -1) * pm_heuristics.set_spread;
+    if (!ok)
+        pm_predicted_free(predicted);
+    return ok;
+}
+
+bool pm_profile_of_models(struct pm_program *program, const struct pm_parameters *at, double level,
+                          struct pm_predicted *predicted, struct pm_error *err) {
     if (!pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err))
-        return NULL;
-    const struct pm_model_set *models = pm_program_models(program, err);
-    if (models)
-        return pm_program_interpolate(program,
-                                      pm_fit_instantiate(program->structure, models, at, err));
+        return false;
+    if (pm_program_predict(program, at, level, predicted, err)) {
+        pm_program_interpolate(program, predicted->profile);
+        return true;
+    }
     if (err->kind == PM_ERROR_NONE && program->n_runs < PM_FIT_LEAST_SIZES)
         pm_fail(err,
                 "this size was not measured, and there are no models: they need runs at %d sizes "
@@ -102,29 +149,7 @@ struct pm_profile *pm_profile_of_models(struct pm_program *program, const struct
     else if (err->kind == PM_ERROR_NONE)
         pm_fail(err, "this size was not measured and there are no models yet: call `pmodel fit` on "
                      "the store first");
-    return NULL;
-}
-
-struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
-                                 struct pm_error *err) {
-    return pm_program_run(program, at, false) ? pm_profile_of_run(program, at, err)
-                                              : pm_profile_of_models(program, at, err);
-}
-
-bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_model_set *models,
-                        const struct pm_parameters *at, double level, struct pm_profile *ends[2],
-                        struct pm_error *err) {
-    ends[0] = pm_fit_instantiate_end(structure, models, at, level, false, err);
-    ends[1] = ends[0] ? pm_fit_instantiate_end(structure, models, at, level, true, err) : NULL;
-    if (ends[0] && !ends[1]) {
-        pm_profile_free(ends[0]);
-        ends[0] = NULL;
-    }
-    if (!ends[1])
-        return false;
-    ends[0]->set_spread = -pm_heuristics.set_spread;
-    ends[1]->set_spread = pm_heuristics.set_spread;
-    return true;
+    return false;
 }
 
 struct pm_run_patterns *pm_patterns_at(const struct pm_program *program,

@@ -10,11 +10,14 @@
 #include "core/profile.h"
 #include "core/reuse_patterns.h"
 #include "core/store/store.h"
+#include "fit/predict/predict.h"
 
 struct pm_program {
     struct pm_store *store;         /* not owned */
     struct pm_structure *structure; /* owned, and so on */
     struct pm_model_set *models;    /* NULL: not read yet, or not fitted (pm_program_models) */
+    struct pm_model_set *brief;     /* these without histograms, strides and inner sets, from the
+                                       first prediction on; NULL: none was made of the store */
     struct pm_parameters *runs;     /* ascending */
     size_t n_runs;                  /* at least 1 */
     bool *is_whole;                 /* for each run: it came to its end */
@@ -32,33 +35,36 @@ bool pm_program_open_as(struct pm_program *program, struct pm_store *store,
 
 /* Owned by the program.  NULL if they cannot be read, or, without a sentence, if there are none. */
 const struct pm_model_set *pm_program_models(struct pm_program *program, struct pm_error *err);
+/* Those that were read, of which there may be the brief ones only; NULL: none were. */
+const struct pm_model_set *pm_program_known_models(const struct pm_program *program);
+/* They are read again when they are needed. */
+void pm_program_forget_models(struct pm_program *program);
+
+/* What the models predict at AT, with ends of the intervals of probability LEVEL unless that is 0:
+   by those that pm_program_models has read, which is quick for many sizes, else by those in the
+   store as they are read, which takes little memory.  Freed by pm_predicted_free; without what is
+   interpolated.  False without a sentence: there are none. */
+bool pm_program_predict(struct pm_program *program, const struct pm_parameters *at, double level,
+                        struct pm_predicted *predicted, struct pm_error *err);
 
 /* The largest run, of those that came to their end if one did, that has the values of AT; NULL:
    none.  ONLY_WHOLE: none of those that did not come to their end. */
 const struct pm_parameters *pm_program_run(const struct pm_program *program,
                                            const struct pm_parameters *at, bool only_whole);
 
-/* The profile of the run that pm_program_run finds, that of the models, or (pm_profile_at) the
-   first of both that there is; owned by the caller.  NULL with a sentence: no such run, no models,
-   a parameter that the runs do not have. */
+/* The profile of the run that pm_program_run finds, or that of the models, with ends as of
+   pm_program_predict; owned by the caller.  NULL, or false, with a sentence: no such run, no
+   models, a parameter that the runs do not have. */
 struct pm_profile *pm_profile_of_run(const struct pm_program *program,
                                      const struct pm_parameters *at, struct pm_error *err);
-struct pm_profile *pm_profile_of_models(struct pm_program *program, const struct pm_parameters *at,
-                                        struct pm_error *err);
-struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
-                                 struct pm_error *err);
+bool pm_profile_of_models(struct pm_program *program, const struct pm_parameters *at, double level,
+                          struct pm_predicted *predicted, struct pm_error *err);
 
 /* What `pmodel run --carry` left of the largest run that has the values of AT and was made with it,
    and the PROFILE of that run; both are owned by the caller.  NULL with a sentence. */
 struct pm_run_patterns *pm_patterns_at(const struct pm_program *program,
                                        const struct pm_parameters *at, struct pm_profile **profile,
                                        struct pm_error *err);
-
-/* Where the models' intervals of probability LEVEL end at size AT, fewer misses first; owned by the
-   caller. */
-bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_model_set *models,
-                        const struct pm_parameters *at, double level, struct pm_profile *ends[2],
-                        struct pm_error *err);
 
 /* Gives PROFILE, made by one of the above, what each thread did of it (thread_profiles.c):
    measured, that of the run; else by the shares that threads have in the nearest run.  Nothing

@@ -256,7 +256,7 @@ void pm_query_weights(const struct pm_structure *structure, const struct pm_prof
 
 /* Each hit ratio in each cache for each part of the program. */
 struct pm_query_asked {
-    const struct pm_program *program;
+    struct pm_program *program;
     const struct pm_query_groups *const *parts;
     size_t n_parts;
     const struct pm_query_caches *caches;

@@ -24,14 +24,7 @@ static double share_of(double part, double whole, bool is_first) {
     return whole > 0 ? part / whole : is_first;
 }
 
-static void copy_strides(struct pm_run_strides *to, const struct pm_run_strides *from) {
-    for (size_t i = 0; i < from->n_references; i++)
-        *PM_PUSH(to, references) = from->references[i];
-    for (size_t i = 0; i < from->n_variants; i++)
-        *PM_PUSH(to, variants) = from->variants[i];
-}
-
-/* The part of WHOLE that thread T did. */
+/* The part of WHOLE, which owns it, that thread T did. */
 static struct pm_profile *profile_of_thread(const struct split *split,
                                             const struct pm_profile *whole, size_t t) {
     const struct pm_structure *structure = split->program->structure;
@@ -54,7 +47,8 @@ static struct pm_profile *profile_of_thread(const struct split *split,
         profile->block_sizes[i] = whole->block_sizes[i];
     for (size_t i = 0; i < whole->n_interpolated; i++)
         *PM_PUSH(profile, interpolated) = whole->interpolated[i];
-    copy_strides(&profile->strides, &whole->strides);
+    profile->strides = whole->strides;
+    profile->borrows_strides = true;
     for (size_t i = 0; i < whole->behaviour.n_branches; i++)
         pm_behaviour_add_branch(&profile->behaviour, &whole->behaviour.branches[i]);
 

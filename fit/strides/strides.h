@@ -26,8 +26,8 @@ void pm_fit_predict_variants(const struct pm_stride_model *model,
 /* offsets.c: where they are relative to each other. */
 void pm_fit_stride_offsets(const struct pm_fit_job *job, struct pm_fit_worker *worker);
 
-/* evaluate_strides.c: the strides at POINT. */
-void pm_fit_predict_strides(const struct pm_model_set *set, const struct pm_model_point *point,
+/* evaluate_strides.c: adds the strides at POINT of a reference to STRIDES. */
+void pm_fit_predict_strides(const struct pm_stride_model *model, const struct pm_model_point *point,
                             struct pm_run_strides *strides);
 
 #endif

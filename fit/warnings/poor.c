@@ -6,13 +6,9 @@
 
 #include "fit/analysis/analysis.h"
 #include "fit/fit.h"
+#include "fit/predict/predict.h"
 #include "fit/private.h"
 #include "fit/warnings/private.h"
-
-/* Blocks: reuses from here on are misses, where models are judged: 32 KiB of lines,. */
-enum { judged_lines = 512 };
-/* And the entries of a first TLB, of pages. */
-enum { judged_pages = 64 };
 
 static const char advice[] = "`pmodel fit --flagged` lists them, and what to do";
 
@@ -33,12 +29,10 @@ struct mean {
     double weighted, weight;
 };
 
-/* What is not known, or more than the whole, counts as the whole. */
 static void add_error(struct mean *mean, const struct pm_model *model, double weight) {
-    double error = model->exact ? 0 : model->leave_one_out_error;
     if (!(weight > 0))
         return;
-    mean->weighted += weight * (error < 1 ? error : 1);
+    mean->weighted += weight * pm_judged_error(model);
     mean->weight += weight;
 }
 
@@ -61,37 +55,34 @@ static double error_of_instructions(const struct pm_origin *origin, const double
 
 /* ---- misses ---------------------------------------------------------------------------------- */
 
-/* Accesses that come back within so many blocks hit the first cache or TLB of any machine. */
-static double least_capacity(uint64_t block_bytes) {
-    return block_bytes >= PM_FIT_LEAST_PAGE ? judged_pages : judged_lines;
-}
-
+/* At the size of the profile, if there is one, which knows it. */
 static double error_of_misses(const struct pm_origin *origin, const double *basis,
                               uint64_t block_bytes) {
     const struct pm_model_set *models = origin->models;
-    struct mean mean = {0};
-    for (size_t h = 0; h < models->n_histograms; h++) {
-        const struct pm_histogram_model *histogram = &models->histograms[h];
-        if (histogram->block_bytes != block_bytes)
-            continue;
-        add_error(&mean, &histogram->cold, pm_model_value(&histogram->cold, basis));
-        for (size_t b = 0; b < histogram->n_bins; b++) {
-            const struct pm_bin_model *bin = &histogram->bins[b];
-            if (pm_model_value(&bin->distance, basis) >= least_capacity(block_bytes))
-                add_error(&mean, &bin->count, pm_model_value(&bin->count, basis));
-        }
-    }
-    return value_of(mean);
+    const struct pm_profile *profile = origin->profile;
+    struct pm_miss_model_error sum = {.block_bytes = block_bytes};
+    for (size_t i = 0; profile && i < profile->n_miss_errors; i++)
+        if (profile->miss_errors[i].block_bytes == block_bytes)
+            return pm_miss_error_of(&profile->miss_errors[i]);
+    for (size_t h = 0; !profile && h < models->n_histograms; h++)
+        if (models->histograms[h].block_bytes == block_bytes)
+            pm_miss_errors_add(&models->histograms[h], basis, &sum);
+    return pm_miss_error_of(&sum);
+}
+
+static void take_next(uint64_t own, uint64_t block_bytes, uint64_t *next) {
+    if (own > block_bytes && (*next == 0 || own < *next))
+        *next = own;
 }
 
 /* The smallest above BLOCK_BYTES; 0: there is none. */
-static uint64_t next_block_size(const struct pm_model_set *models, uint64_t block_bytes) {
+static uint64_t next_block_size(const struct pm_origin *origin, uint64_t block_bytes) {
+    const struct pm_profile *profile = origin->profile;
     uint64_t next = 0;
-    for (size_t h = 0; h < models->n_histograms; h++) {
-        uint64_t own = models->histograms[h].block_bytes;
-        if (own > block_bytes && (next == 0 || own < next))
-            next = own;
-    }
+    for (size_t i = 0; profile && i < profile->n_miss_errors; i++)
+        take_next(profile->miss_errors[i].block_bytes, block_bytes, &next);
+    for (size_t h = 0; !profile && h < origin->models->n_histograms; h++)
+        take_next(origin->models->histograms[h].block_bytes, block_bytes, &next);
     return next;
 }
 
@@ -113,7 +104,7 @@ void pm_warn_of_misses(const struct pm_origin *origin, const uint64_t *block_byt
     double *basis = pm_is_of_models(origin) ? basis_at(origin) : NULL, worst = NAN;
     uint64_t bytes = 0, worst_bytes = 0;
     for (size_t i = 0; basis && (!block_bytes || i < n); i++) {
-        bytes = block_bytes ? block_bytes[i] : next_block_size(origin->models, bytes);
+        bytes = block_bytes ? block_bytes[i] : next_block_size(origin, bytes);
         if (bytes == 0)
             break;
         double error = error_of_misses(origin, basis, bytes);
