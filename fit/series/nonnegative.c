@@ -3,7 +3,8 @@
 
        min Σ ((Σ cᵢ·fᵢ(x_s) − y_s) / y_s)²   subject to cᵢ ≥ 0
 
-   over the whole basis.  Such a model of functions that rise is not negative and does not fall; it
+   over the basis, of several parameters over as many of its functions as a model has terms, those
+   that grow least.  Such a model of functions that rise is not negative and does not fall; it
    cannot be (n − 2)³, whose lower terms are negative, which is what it costs.
    Source: Marin & Mellor-Crummey 2004, section 2.3.1: quadratic programming, with restrictions
    "to reduce or remove oscillations". */
@@ -19,10 +20,14 @@ enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 /* Values below LEAST count as this in the denominator of a relative error. */
 static double weight_of(double least, double y) { return 1 / fmax(fabs(y), least); }
 
+static size_t n_functions(const struct pm_design *design) {
+    return design->n_basis < MAX_TERMS ? design->n_basis : MAX_TERMS;
+}
+
 /* COEFFICIENTS of the scaled basis without the size LEFT_OUT (≥ n: none). */
 static bool solve(const struct pm_design *design, const double *y, double least, size_t left_out,
                   double *coefficients) {
-    size_t n = design->n_basis;
+    size_t n = n_functions(design);
     double h[MAX_TERMS * MAX_TERMS] = {0}, g[MAX_TERMS] = {0};
     double a[MAX_TERMS * MAX_TERMS] = {0}, b[MAX_TERMS] = {0};
     for (size_t s = 0; s < design->n; s++) {
@@ -45,7 +50,7 @@ static bool solve(const struct pm_design *design, const double *y, double least,
 
 static double value_at(const struct pm_design *design, const double *coefficients, size_t s) {
     double sum = 0;
-    for (size_t i = 0; i < design->n_basis; i++)
+    for (size_t i = 0; i < n_functions(design); i++)
         sum += coefficients[i] * design->values[i * design->stride + s];
     return sum;
 }
@@ -83,7 +88,7 @@ void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct 
         squares += wrong * wrong / model->n_points;
         relative += pow(wrong * weight_of(least, y[s]), 2) / model->n_points;
     }
-    for (size_t i = 0; i < design->n_basis; i++)
+    for (size_t i = 0; i < n_functions(design); i++)
         if (coefficients[i] > 0)
             pm_model_add_term(model, design->basis[i].index,
                               coefficients[i] / design->basis[i].scale);

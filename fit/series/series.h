@@ -195,8 +195,8 @@ bool pm_fit_remainders(size_t n, const double *x, const double *y,
 /* x^POWER · s as a function of parameter NAME; the caller frees. */
 char *pm_remainder_text(const struct pm_remainder_model *model, const char *name, size_t power);
 
-/* Least squares over the whole basis with coefficients ≥ 0; see nonnegative.c.  Y: NAN where there
-   is no value. */
+/* Least squares over the basis, as far as a model has terms, with coefficients ≥ 0; see
+   nonnegative.c.  Y: NAN where there is no value. */
 void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct pm_model *model);
 
 #endif

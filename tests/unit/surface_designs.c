@@ -369,6 +369,24 @@ static void parameters_that_are_functions_of_others_are_found(void **state) {
     expect_varying((const char *const[]){"A=A", "B=B", "C=C", "T=3*A"}, 4, "B C T");
 }
 
+/* A basis of several parameters has more functions than a model has terms. */
+static void coefficients_that_are_not_negative_come_back(void **state) {
+    (void)state;
+    struct points p = grid(2, 5);
+    struct pm_design *design = surface_of(&p);
+    double y[MAX_POINTS];
+    assert_true(design->n_basis > PM_MODEL_MAX_TERMS);
+    for (size_t k = 0; k < p.n; k++)
+        y[k] = 7 + 3 * p.at[2 * k] + 5 * p.at[2 * k + 1];
+    struct pm_model model;
+    pm_fit_nonnegative(design, y, &model);
+    for (size_t t = 0; t < model.n_terms; t++)
+        assert_true(model.coefficients[t] > 0);
+    for (size_t k = 0; k < p.n; k++)
+        assert_true(fabs(value_at(design, &model, &p.at[2 * k]) - y[k]) < 1e-3 * y[k]);
+    pm_design_free(design);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_polynomials_come_back_from_grids),
@@ -379,6 +397,7 @@ int main(void) {
         cmocka_unit_test(late_constant_and_missing_values_stay_sane),
         cmocka_unit_test(odd_bases_give_finite_models_or_a_sentence),
         cmocka_unit_test(designs_that_do_not_tell_get_a_sentence),
+        cmocka_unit_test(coefficients_that_are_not_negative_come_back),
         cmocka_unit_test(parameters_that_are_functions_of_others_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
