@@ -23,11 +23,4 @@ void pm_branches_after_fork(struct pm_thread *thread);
 void pm_branches_add(struct pm_raw_builder *builder, uint32_t module,
                      const struct pm_thread *thread);
 
-/* ---- bursts ---------------------------------------------------------------------------------- */
-
-/* What is done with the outcomes of a thread's buffer N, from 0 on: they are counted only, learnt,
-   or learnt and judged. */
-enum pm_burst { PM_BURST_NONE, PM_BURST_LEARNS, PM_BURST_JUDGES };
-enum pm_burst pm_branch_burst(uint64_t n);
-
 #endif

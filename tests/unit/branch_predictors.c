@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/base/base.h"
-#include "runtime/branch_outcomes/branch_outcomes.h"
+#include "runtime/branch_outcomes/bursts.h"
 #include "runtime/branch_outcomes/reference_predictors.h"
 
 enum { N = 200000, WARM = N / 4, FIRST = 0x401000, SECOND = 0x401230 };
