@@ -228,6 +228,7 @@
     X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \
     X(BEYOND, beyond, "what grew is nowhere further out less than at the largest size")            \
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
+    X(LARGER_BLOCKS, larger_blocks, "larger blocks come back no later than the smaller in them")   \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
     X(RESIDUAL, residual, "intervals are as wide as the models are wrong where it was measured")   \
     X(MEASURED_PARAMETER, measured_parameter,                                                      \

@@ -410,6 +410,25 @@ static void list_block_sizes(struct pm_profile *profile) {
     }
 }
 
+static int compare_blocks(const void *a, const void *b) {
+    const struct pm_group_histogram *left = *(struct pm_group_histogram *const *)a;
+    const struct pm_group_histogram *right = *(struct pm_group_histogram *const *)b;
+    return left->group != right->group
+               ? PM_COMPARE(left->group, right->group)
+               : PM_COMPARE(left->histogram.block_bytes, right->histogram.block_bytes);
+}
+
+static void shorten_larger_blocks(struct pm_profile *profile) {
+    struct pm_group_histogram **order = pm_alloc(profile->n_histograms, sizeof(void *));
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        order[h] = &profile->histograms[h];
+    PM_SORT(order, profile->n_histograms, compare_blocks);
+    for (size_t h = 1; h < profile->n_histograms; h++)
+        if (order[h]->group == order[h - 1]->group)
+            pm_shorten_larger_blocks(&order[h - 1]->histogram, &order[h]->histogram);
+    free(order);
+}
+
 /* The histograms of INSTANCE's profile, of which COUNTS_OF_EDGES are known. */
 static void make_histograms(const struct pm_instance *instance, const struct pm_model_set *set,
                             const double *counts_of_edges, struct error_sum *sum) {
@@ -442,6 +461,8 @@ static void make_histograms(const struct pm_instance *instance, const struct pm_
         if (of->knows_sequential)
             *PM_PUSH(profile, sequential) = sequential;
     }
+    if (!instance->of_stores && !pm_fit_without(PM_STEP_LARGER_BLOCKS))
+        shorten_larger_blocks(profile);
     free(counts);
     free(executed);
     free(sums);

@@ -20,6 +20,10 @@ enum { PM_SPREAD_SMALLEST = 64 };
    overlap to a place between their means; returns how many are left. */
 size_t pm_fit_order_bins(struct pm_bin *bins, size_t n);
 
+/* Of one group: no block of LARGER comes back after more others than a block of SMALLER, in as many
+   accesses from the longest distance on; see larger_blocks.c. */
+void pm_shorten_larger_blocks(const struct pm_histogram *smaller, struct pm_histogram *larger);
+
 /* How far P is beyond the runs of SET, 1 inside: the largest factor of any parameter, above the
    largest or (*BELOW, which may be NULL) below the smallest value. */
 double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p,

@@ -15,6 +15,7 @@
 #include "fit/fit.h"
 #include "fit/histogram/histogram.h"
 #include "fit/predict/predict.h"
+#include "tests/unit/uniform.h"
 
 enum { N_SIZES = 6 };
 static const double sizes[N_SIZES] = {24, 32, 40, 48, 56, 64};
@@ -276,8 +277,65 @@ static void block_sizes_without_models_are_told(void **state) {
     pm_structure_free(structure);
 }
 
+/* ---- larger blocks come back no later than the smaller ones in them -----------------------------
+ */
+
+enum { MOST_BINS = 6 };
+
+static double accesses_beyond(const struct pm_histogram *h, double distance) {
+    double sum = h->cold_loads + h->cold_stores + h->beyond_loads + h->beyond_stores;
+    for (size_t b = 0; b < h->n_bins; b++)
+        if (h->bins[b].low > distance)
+            sum += h->bins[b].loads + h->bins[b].stores;
+    return sum;
+}
+
+/* Bins of one distance each, ascending, of 300 accesses with the first touches. */
+static struct pm_histogram random_histogram(double most, double cold) {
+    struct pm_histogram h = {.cold_loads = cold, .sample = 1, .n_bins = MOST_BINS};
+    h.bins = pm_alloc(MOST_BINS, sizeof *h.bins);
+    double left = 300 - cold, distance = 0;
+    for (size_t b = 0; b < MOST_BINS; b++) {
+        double part = b + 1 == MOST_BINS ? left : floor(uniform(0, left / 2)) + 1;
+        distance += 1 + floor(uniform(0, most / MOST_BINS));
+        h.bins[b] = (struct pm_bin){.low = distance, .high = distance, .mean = distance};
+        h.bins[b].loads = floor(part / 3);
+        h.bins[b].stores = part - h.bins[b].loads;
+        left -= part;
+    }
+    return h;
+}
+
+static void larger_blocks_come_back_no_later(void **state) {
+    (void)state;
+    size_t n_shortened = 0;
+    for (int turn = 0; turn < 2000; turn++) {
+        struct pm_histogram lines = random_histogram(400, floor(uniform(1, 40)));
+        struct pm_histogram pages = random_histogram(800, 1);
+        double before[MOST_BINS], loads = 0;
+        for (size_t b = 0; b < MOST_BINS; b++) {
+            before[b] = accesses_beyond(&pages, lines.bins[b].low);
+            loads += pages.bins[b].loads;
+        }
+        pm_shorten_larger_blocks(&lines, &pages);
+        for (size_t b = 0; b < MOST_BINS; b++) {
+            double now = accesses_beyond(&pages, lines.bins[b].low);
+            double least = fmin(before[b], accesses_beyond(&lines, lines.bins[b].low));
+            assert_true(fabs(now - least) < 1e-6);
+            n_shortened += now < before[b] - 0.5;
+        }
+        for (size_t b = 0; b < pages.n_bins; b++)
+            loads -= pages.bins[b].loads;
+        assert_true(fabs(loads) < 1e-6 && fabs(pm_histogram_accesses(&pages) - 300) < 1e-6);
+        pm_histogram_free(&lines);
+        pm_histogram_free(&pages);
+    }
+    assert_true(n_shortened > 1000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(larger_blocks_come_back_no_later),
         cmocka_unit_test(small_whole_distances_stay_small),
         cmocka_unit_test(distances_that_grow_in_earnest_go_on_growing),
         cmocka_unit_test(pages_of_dense_data_grow_as_their_lines),
