@@ -23,6 +23,11 @@
    and writes B back in 2B / copy bandwidth, so that  1/w = 2/copy − 2/read,  0 if that is negative.
    Write-backs are as measured, else as many misses as the groups' share of stores.
 
+   A reference that comes to another line in each iteration, and in the next entry of its loop to
+   the same lines until these are used up, misses in all iterations of some entries and in none of
+   the others: columns of a matrix that is stored by rows.  T_window is the mean of both kinds of
+   entries then, for misses that come close together are under way together.
+
    Misses of what is on no path, as of routines of the C library that the region calls, cost what
    the papers' formula says.  lower: every miss prefetched in time; upper: each miss alone. In-order
    machines, and regions with little time, are left to the papers' formula (memory.c).
@@ -75,6 +80,28 @@ static struct prefetching prefetching_of(const struct exposing *e, uint32_t refe
         .is_regular = covered > 0 || group->sequential[0] > 0.5};
 }
 
+/* ---- entries in which loads miss, and others
+ * ----------------------------------------------------- */
+
+/* The kind of entries that a window is simulated for.  Loads that come to new lines in SHARE of the
+   entries come to them in these, or in the others. */
+struct entries {
+    double share; /* 1: all entries are alike */
+    bool has_new_lines;
+};
+
+static double new_lines_of(const struct exposing *e, uint32_t reference) {
+    return pm_reference_new_lines(e->request->frequencies->structure, &e->profile->strides,
+                                  reference, (double)e->machine->levels[0].block_bytes);
+}
+
+/* Of a SHARE of accesses that miss, those in ENTRIES: as many as can are first touches of lines. */
+static double share_in(double share, struct entries entries) {
+    double with_new = fmin(1, share / entries.share);
+    return entries.has_new_lines ? with_new
+                                 : fmax(0, share - entries.share * with_new) / (1 - entries.share);
+}
+
 /* ---- the loads of a path --------------------------------------------------------------------- */
 
 static const struct pm_group_misses *misses_of(const struct exposing *e, uint32_t reference) {
@@ -92,19 +119,23 @@ static void add_rare(struct exposing *e, size_t level, double share, bool is_reg
         e->rare_apart[level] += share;
 }
 
-static void add_load(struct exposing *e, uint32_t reference, double executions) {
+static void add_load(struct exposing *e, uint32_t reference, struct entries entries,
+                     double executions) {
     struct pm_load_misses *load = &e->loads[e->n_loads++];
     const struct pm_group_misses *group = misses_of(e, reference);
     *load = (struct pm_load_misses){0};
     if (!group || group->executions <= 0)
         return;
     struct prefetching prefetching = prefetching_of(e, reference, group);
+    bool alike = entries.share == 1 || new_lines_of(e, reference) != entries.share;
     /* Streams side by side come to new lines together; what is picked here and there does not. */
     load->phase = prefetching.is_regular ? 0 : fmod(0.37 * (double)e->n_loads, 1);
     for (size_t l = 0; l < e->machine->n_levels; l++) {
         const struct pm_level *level = &e->machine->levels[l];
         double share = group->misses[l] / group->executions;
         bool is_cache = level->kind == PM_LEVEL_CACHE;
+        if (is_cache && !alike)
+            share = share_in(share, entries);
         e->seen[l] += executions * share;
         if (group->sequential[l] > 0) {
             e->prefetched[l] += executions * share * group->sequential[l] *
@@ -121,7 +152,7 @@ static void add_load(struct exposing *e, uint32_t reference, double executions) 
 }
 
 static void collect_loads(struct exposing *e, const struct pm_path_step *steps, size_t n_steps,
-                          double executions) {
+                          struct entries entries, double executions) {
     const struct pm_structure *s = e->request->frequencies->structure;
     e->n_loads = 0;
     memset(e->rare_together, 0, sizeof e->rare_together);
@@ -135,7 +166,7 @@ static void collect_loads(struct exposing *e, const struct pm_path_step *steps, 
             e->loads = pm_realloc(e->loads, e->room, sizeof *e->loads);
         }
         for (uint32_t r = 0; r < block->n_references; r++)
-            add_load(e, block->first_reference + r, executions);
+            add_load(e, block->first_reference + r, entries, executions);
     }
 }
 
@@ -151,8 +182,34 @@ static double rare_cycles(const struct exposing *e, const struct pm_path_schedul
     return sum;
 }
 
+/* The share of the entries in which loads of the path come to new lines: that of the reference
+   which waits longest for misses of these. */
+static double new_lines_on_path(const struct exposing *e, const struct pm_path_step *steps,
+                                size_t n_steps) {
+    const struct pm_structure *s = e->request->frequencies->structure;
+    double share = 1, most = 0;
+    for (size_t i = 0; i < n_steps; i++) {
+        const struct pm_block *block =
+            steps[i].block == PM_NONE ? NULL : &s->blocks[steps[i].block];
+        for (uint32_t r = 0; block && r < block->n_references; r++) {
+            const struct pm_group_misses *group = misses_of(e, block->first_reference + r);
+            if (!group || group->executions <= 0)
+                continue;
+            double new_lines = new_lines_of(e, block->first_reference + r), cycles = 0;
+            for (size_t l = 0; l <= pm_last_cache(e->machine); l++)
+                cycles += group->misses[l] / group->executions *
+                          e->machine->levels[l].miss_penalty_cycles;
+            if (new_lines < 1 && cycles > most) {
+                most = cycles;
+                share = new_lines;
+            }
+        }
+    }
+    return share;
+}
+
 static void add_path(struct exposing *e, const struct pm_path_step *steps, size_t n_steps,
-                     double executions) {
+                     struct entries entries, double executions) {
     const struct pm_region_request *request = e->request;
     bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
     struct pm_schedule_options options = {
@@ -160,7 +217,7 @@ static void add_path(struct exposing *e, const struct pm_path_step *steps, size_
         .pessimistic = request->pessimistic,
         .trips = is_loop ? pm_mean_trips(request->frequencies, request->region) : 0};
     struct pm_path_schedule hits, misses;
-    collect_loads(e, steps, n_steps, executions);
+    collect_loads(e, steps, n_steps, entries, executions);
     if (e->n_loads == 0)
         return;
     if (pm_wrong_on_path(request->frequencies, request->region, e->wrong, steps, n_steps,
@@ -233,9 +290,16 @@ static double bandwidth_cycles(const struct exposing *e, const struct pm_cost_su
 static void add_paths(struct exposing *e) {
     struct pm_paths paths = {0};
     pm_paths_of_region(e->request->frequencies, e->request->region, &paths);
-    for (size_t i = 0; i < paths.n_items; i++)
-        add_path(e, &paths.steps[paths.items[i].first_step], paths.items[i].n_steps,
-                 paths.items[i].executions);
+    for (size_t i = 0; i < paths.n_items; i++) {
+        const struct pm_path_step *steps = &paths.steps[paths.items[i].first_step];
+        uint32_t n_steps = paths.items[i].n_steps;
+        double executions = paths.items[i].executions, share = 1;
+        if (e->request->frequencies->structure->scopes[e->request->region].kind == PM_SCOPE_LOOP)
+            share = new_lines_on_path(e, steps, n_steps);
+        add_path(e, steps, n_steps, (struct entries){share, true}, share * executions);
+        if (share < 1)
+            add_path(e, steps, n_steps, (struct entries){share, false}, (1 - share) * executions);
+    }
     pm_paths_free(&paths);
 }
 

@@ -57,3 +57,22 @@ double pm_reference_way(const struct pm_structure *structure, const struct pm_ru
     }
     return pm_group_way(group);
 }
+
+double pm_reference_new_lines(const struct pm_structure *structure,
+                              const struct pm_run_strides *strides, uint32_t reference,
+                              double line_bytes) {
+    const struct pm_group *group = &structure->groups[structure->references[reference].group];
+    const struct pm_reference_strides *seen = pm_strides_of_reference(strides, reference);
+    double inner = 0;
+    for (uint32_t l = 0; seen && l < seen->n_levels && !(group->flags & PM_GROUP_IRREGULAR); l++) {
+        double step = fabs(step_of_level(&seen->levels[l]));
+        if (step == 0)
+            continue;
+        if (inner > 0)
+            return step < line_bytes ? step / line_bytes : 1;
+        if (!(step >= line_bytes))
+            return 1;
+        inner = step;
+    }
+    return 1;
+}

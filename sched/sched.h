@@ -123,6 +123,13 @@ double pm_reference_step(const struct pm_structure *structure, const struct pm_r
    known.  And of a group as the code says. */
 double pm_reference_way(const struct pm_structure *structure, const struct pm_run_strides *strides,
                         uint32_t reference, double *run_bytes);
+
+/* The share of the entries of its loop in which a reference comes to lines that the entry before
+   did not, where it comes to another line in each iteration: the step of the next level /
+   LINE_BYTES. 1: each entry has lines of its own, or that is not known. */
+double pm_reference_new_lines(const struct pm_structure *structure,
+                              const struct pm_run_strides *strides, uint32_t reference,
+                              double line_bytes);
 double pm_group_way(const struct pm_group *group);
 
 struct pm_dep_graph;     /* sched/graph/graph.h */
