@@ -7,8 +7,11 @@
    where pages are shorter than what lies between two elements only at sizes beyond those that were
    measured, distances of pages grow with the square there although those of lines do not.
 
-   A part of a bin that lies above the bin of smaller blocks at its place, as a whole, goes there.
-   First touches stay, which are those of the program (instantiate.c). */
+   That is asked of groups that come to another larger block in each iteration, of which the larger
+   blocks between are nearly those of the smaller size; of others it gains nothing, and the smaller
+   blocks' models may be the worse ones.  A part of a bin that lies above the bin of smaller blocks
+   at its place, as a whole, goes there. First touches stay, which are those of the program
+   (instantiate.c). */
 #include <math.h>
 #include <stdlib.h>
 
