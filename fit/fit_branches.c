@@ -16,12 +16,8 @@ static struct pm_measured_branch sum_of(const struct pm_profile *const *runs, si
     struct pm_measured_branch sum = {.block = block};
     for (size_t k = 0; k < n; k++) {
         const struct pm_measured_branch *branch = pm_behaviour_branch(&runs[k]->behaviour, block);
-        if (!branch)
-            continue;
-        sum.executions += branch->executions;
-        sum.analysed += branch->analysed;
-        for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
-            sum.wrong[p] += branch->wrong[p];
+        if (branch)
+            pm_measured_branch_add(&sum, branch);
     }
     return sum;
 }
@@ -41,17 +37,18 @@ static void list_blocks(const struct pm_profile *const *runs, size_t n,
     branches->n_blocks = n_blocks;
 }
 
-/* At each of N sizes how often PREDICTOR is wrong at BLOCK's branch.  Bursts miss what is rare:
-   where no execution was analysed, the share of all runs together counts. */
+/* At each of N sizes how often each predictor is wrong at BLOCK's branch, predictor by predictor.
+   Bursts miss what is rare: where no execution was analysed, the share of all runs together counts.
+ */
 static void put_counts(const struct pm_profile *const *runs, size_t n, uint32_t block,
-                       enum pm_branch_predictor predictor, double *counts) {
+                       double *counts) {
     struct pm_measured_branch sum = sum_of(runs, n, block);
     for (size_t k = 0; k < n; k++) {
         const struct pm_measured_branch *branch = pm_behaviour_branch(&runs[k]->behaviour, block);
-        counts[k] = !branch ? 0
-                    : branch->analysed > 0
-                        ? pm_branch_mispredictions(branch, predictor)
-                        : branch->executions * (sum.wrong[predictor] / sum.analysed);
+        for (unsigned p = 0; branch && p < PM_N_PREDICTORS; p++)
+            counts[p * n + k] = branch->analysed > 0
+                                    ? pm_branch_mispredictions(branch, p)
+                                    : branch->executions * (sum.wrong[p] / sum.analysed);
     }
 }
 
@@ -74,8 +71,7 @@ void pm_fit_branches(const struct pm_profile *const *profiles, size_t n_profiles
         list_blocks(kept, n, branches);
     double *counts = pm_alloc(branches->n_blocks * PM_N_PREDICTORS * n + 1, sizeof *counts);
     for (size_t i = 0; i < branches->n_blocks; i++)
-        for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
-            put_counts(kept, n, branches->blocks[i], p, counts + (i * PM_N_PREDICTORS + p) * n);
+        put_counts(kept, n, branches->blocks[i], counts + i * PM_N_PREDICTORS * n);
     if (all)
         branches->models =
             pm_fit_counts(sizes, n, counts, branches->n_blocks * PM_N_PREDICTORS, &same, &ignored);

@@ -18,7 +18,7 @@ static int by_block(const void *left, const void *right) {
     return PM_COMPARE(a->block, b->block);
 }
 
-static void add(struct pm_measured_branch *to, const struct pm_measured_branch *from) {
+void pm_measured_branch_add(struct pm_measured_branch *to, const struct pm_measured_branch *from) {
     to->executions += from->executions;
     to->taken += from->taken;
     to->analysed += from->analysed;
@@ -32,7 +32,7 @@ void pm_behaviour_sort(struct pm_behaviour *behaviour) {
     PM_SORT(all, behaviour->n_branches, by_block);
     for (size_t i = 0; i < behaviour->n_branches; i++)
         if (n && all[n - 1].block == all[i].block)
-            add(&all[n - 1], &all[i]);
+            pm_measured_branch_add(&all[n - 1], &all[i]);
         else
             all[n++] = all[i];
     behaviour->n_branches = n;

@@ -32,6 +32,9 @@ struct pm_behaviour {
 
 void pm_behaviour_free(struct pm_behaviour *behaviour); /* what it owns */
 
+/* Adds the counts of FROM, of the same branch. */
+void pm_measured_branch_add(struct pm_measured_branch *to, const struct pm_measured_branch *from);
+
 /* Adds ROW to the branches, out of order; puts them in order, those of one block as one. */
 void pm_behaviour_add_branch(struct pm_behaviour *behaviour, const struct pm_measured_branch *row);
 void pm_behaviour_sort(struct pm_behaviour *behaviour);

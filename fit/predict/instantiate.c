@@ -410,47 +410,6 @@ static void list_block_sizes(struct pm_profile *profile) {
     }
 }
 
-static int compare_blocks(const void *a, const void *b) {
-    const struct pm_group_histogram *left = *(struct pm_group_histogram *const *)a;
-    const struct pm_group_histogram *right = *(struct pm_group_histogram *const *)b;
-    return left->group != right->group
-               ? PM_COMPARE(left->group, right->group)
-               : PM_COMPARE(left->histogram.block_bytes, right->histogram.block_bytes);
-}
-
-/* Per group: how far its references go from one iteration to the next at this size, in bytes, as
-   far as is known. */
-static double *steps_of_groups(const struct pm_structure *structure,
-                               const struct pm_run_strides *strides) {
-    double *steps = pm_alloc(structure->n_groups, sizeof *steps);
-    for (size_t i = 0; i < strides->n_references; i++) {
-        const struct pm_reference_strides *of = &strides->references[i];
-        uint32_t group = structure->references[of->reference].group, l = 0;
-        while (l < of->n_levels && of->levels[l].stride_bytes == 0)
-            l++;
-        if (group != PM_NONE && l < of->n_levels)
-            steps[group] = fmax(steps[group], fabs(of->levels[l].stride_bytes));
-    }
-    return steps;
-}
-
-static void shorten_larger_blocks(const struct pm_structure *structure,
-                                  struct pm_profile *profile) {
-    struct pm_group_histogram **order = pm_alloc(profile->n_histograms, sizeof(void *));
-    double *steps = steps_of_groups(structure, &profile->strides);
-    for (size_t h = 0; h < profile->n_histograms; h++)
-        order[h] = &profile->histograms[h];
-    PM_SORT(order, profile->n_histograms, compare_blocks);
-    for (size_t h = 1; h < profile->n_histograms; h++) {
-        uint32_t group = order[h]->group;
-        if (group == order[h - 1]->group && group < structure->n_groups &&
-            steps[group] >= (double)order[h]->histogram.block_bytes)
-            pm_shorten_larger_blocks(&order[h - 1]->histogram, &order[h]->histogram);
-    }
-    free(steps);
-    free(order);
-}
-
 /* The histograms of INSTANCE's profile, of which COUNTS_OF_EDGES are known. */
 static void make_histograms(const struct pm_instance *instance, const struct pm_model_set *set,
                             const double *counts_of_edges, struct error_sum *sum) {
@@ -484,7 +443,7 @@ static void make_histograms(const struct pm_instance *instance, const struct pm_
             *PM_PUSH(profile, sequential) = sequential;
     }
     if (!instance->of_stores && !pm_fit_without(PM_STEP_LARGER_BLOCKS))
-        shorten_larger_blocks(structure, profile);
+        pm_shorten_larger_blocks_of(structure, profile);
     free(counts);
     free(executed);
     free(sums);

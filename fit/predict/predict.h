@@ -23,6 +23,8 @@ size_t pm_fit_order_bins(struct pm_bin *bins, size_t n);
 /* Of one group: no block of LARGER comes back after more others than a block of SMALLER, in as many
    accesses from the longest distance on; see larger_blocks.c. */
 void pm_shorten_larger_blocks(const struct pm_histogram *smaller, struct pm_histogram *larger);
+/* The same of all histograms of PROFILE, at one size with its strides, where it is asked for. */
+void pm_shorten_larger_blocks_of(const struct pm_structure *structure, struct pm_profile *profile);
 
 /* How far P is beyond the runs of SET, 1 inside: the largest factor of any parameter, above the
    largest or (*BELOW, which may be NULL) below the smallest value. */
