@@ -175,7 +175,9 @@ static void find_causes(const struct question *q, struct pm_path_schedule *sched
         if (largest_bound(q, without, &next) <= 0)
             next = (uint8_t)__builtin_ctz(~without);
         without |= 1u << next;
-        double cycles = fmin(left, cycles_without(q, without, &result));
+        double cycles = left; /* and no less, where another bound is as large */
+        if (largest_bound(q, without, NULL) < left)
+            cycles = fmin(left, cycles_without(q, without, &result));
         schedule->causes[next] = left - cycles;
         left = cycles;
     }
@@ -185,9 +187,10 @@ static void find_gains(const struct question *q, struct pm_path_schedule *schedu
     for (unsigned h = 0; h < PM_N_HOLDS; h++) {
         struct pm_window_result result;
         uint32_t without = q->options->without | 1u << h;
-        schedule->gains[h] = without == q->options->without
-                                 ? 0
-                                 : fmax(0, schedule->cycles - cycles_without(q, without, &result));
+        bool may_gain =
+            without != q->options->without && largest_bound(q, without, NULL) < schedule->cycles;
+        schedule->gains[h] =
+            may_gain ? fmax(0, schedule->cycles - cycles_without(q, without, &result)) : 0;
     }
 }
 

@@ -76,8 +76,8 @@ struct pm_window_core {
     struct flight *flights; /* a ring, a power of two */
     size_t oldest, youngest, flight_mask;
     double in_flight;
-    double *waiting; /* a heap, the earliest first: when those that wait will begin */
-    unsigned n_waiting;
+    double *waiting; /* from first_waiting on, ascending: when those that wait will begin */
+    size_t first_waiting, n_waiting, most_waiting;
     unsigned entry, n_entries; /* of the loop: the first iteration of this one; begun so far */
     double first_allocation, last_result, timed_begin;
     double *node_units; /* of the node that is executed: where busy cycles of units are added up */

@@ -155,7 +155,8 @@ void pm_window_core_prepare(struct pm_window_core *core) {
         n_flights *= 2;
     core->flights = pm_alloc(n_flights, sizeof *core->flights);
     core->flight_mask = n_flights - 1;
-    core->waiting = pm_alloc(core->limits->scheduler + 1, sizeof *core->waiting);
+    core->most_waiting = 2 * (core->limits->scheduler + 1);
+    core->waiting = pm_alloc(core->most_waiting, sizeof *core->waiting);
     core->misses = misses_of(core->limits);
 }
 

@@ -16,6 +16,7 @@
 
 #include "core/base/base.h"
 #include "machines/probe/memory/memory.h"
+#include "machines/probe/memory/private.h"
 #include "tests/unit/rounds.h"
 
 enum { MOST_LEVELS = 3, SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20, MOST_BYTES = 24 << 20 };
@@ -369,7 +370,44 @@ static void finds_what_a_simulated_hierarchy_is(void **state) {
     assert_int_equal(n_wrong, 0);
 }
 
+/* ---- misses in flight ------------------------------------------------------------------------ */
+
+enum { FIRST_BYTES = 32 << 10, SECOND_BYTES = 1 << 20 };
+
+/* Independent chains where the second level answers 7 misses at a time, for its bandwidth, and
+   memory as many as *CONTEXT. */
+static struct pm_estimate chase_in_parallel(void *context, const struct pm_chase *chase) {
+    bool in_second = chase->n * 64 <= SECOND_BYTES;
+    double latency = in_second ? 14 : 300, most = in_second ? 7 : *(const unsigned *)context;
+    return pm_estimate_exactly(latency / fmin(chase->chains, most));
+}
+
+static void check_misses_in_flight(unsigned of_memory, double first, double second) {
+    const struct pm_memory_bench bench = {.context = &of_memory,
+                                          .chase = chase_in_parallel,
+                                          .most_bytes = MOST_BYTES,
+                                          .page_bytes = {SMALL_PAGE, HUGE_PAGE},
+                                          .threads = 1};
+    struct pm_probe_budget budget = {0};
+    const struct pm_probe_effort effort = {.budget = &budget};
+    struct pm_memory_probe probe = {.n_caches = 2};
+    probe.caches[0].size_bytes = pm_estimate_exactly(FIRST_BYTES);
+    probe.caches[1].size_bytes = pm_estimate_exactly(SECOND_BYTES);
+    pm_find_misses_in_flight(&bench, &effort, &probe);
+    assert_float_equal(probe.caches[0].misses_in_flight.estimate, first, 1e-9);
+    assert_float_equal(probe.caches[1].misses_in_flight.estimate, second, 1e-9);
+    assert_float_equal(probe.memory_misses_in_flight.estimate, second, 1e-9);
+}
+
+static void inner_levels_have_room_for_the_misses_of_outer_ones(void **state) {
+    (void)state;
+    check_misses_in_flight(20, 20, 20);
+    check_misses_in_flight(4, 7, 4);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_a_simulated_hierarchy_is)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_what_a_simulated_hierarchy_is),
+        cmocka_unit_test(inner_levels_have_room_for_the_misses_of_outer_ones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,9 @@
-/* What goes on at the same time: misses in flight, by independent chains, and bandwidths. */
+/* What goes on at the same time: misses in flight, by independent chains, and bandwidths.
+
+   As many misses are under way as chains do not slow each other: k · t(1) / t(k).  Of misses that
+   the next level answers that may be fewer than the level has room for, since bandwidth ends it
+   first: 14 cycles each and one in two cycles are 7, where 20 misses to memory were under way.  A
+   miss of an outer level is one of each inner level, too, so that these have room for as many. */
 #include <math.h>
 
 #include "machines/probe/memory/private.h"
@@ -71,6 +76,12 @@ void pm_find_misses_in_flight(const struct pm_memory_bench *bench,
         /* What misses this level is answered by the next one. */
         uint64_t bytes = pm_bytes_in_level(bench, probe, level + 1);
         probe->caches[level].misses_in_flight = in_flight(bench, bytes, effort);
+    }
+    for (size_t level = probe->n_caches - 1; level-- > 0;) {
+        struct pm_estimate *inner = &probe->caches[level].misses_in_flight;
+        const struct pm_estimate outer = probe->caches[level + 1].misses_in_flight;
+        if (outer.estimate > inner->estimate)
+            *inner = outer;
     }
     probe->memory_misses_in_flight = probe->caches[probe->n_caches - 1].misses_in_flight;
 }
