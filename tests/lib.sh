@@ -70,6 +70,12 @@ wait_for() {
     return 1
 }
 
+# rounds MANY FEW: how often a script repeats what goes wrong seldom: MANY times in `make check-real` (real/rounds), FEW times
+# otherwise.
+rounds() {
+    if [ -n "${PMODEL_LONG_TESTS-}" ]; then echo "$1"; else echo "$2"; fi
+}
+
 # build_instrument_tool: $TMP/instrument_tool, the rewriter alone as a program.
 build_instrument_tool() {
     local libraries

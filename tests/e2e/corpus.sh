@@ -44,8 +44,7 @@ done <<'OPTIONS'
 -O0
 -O2
 -O3 -march=x86-64-v4 -funroll-loops -no-pie
--Os -fPIC -flto
--O2 -fcf-protection=full
+-Os -fPIC -flto -fcf-protection=full
 OPTIONS
 
 # In `scan` one label is certain on some ways, where the compiler's graph has all of them.

@@ -135,7 +135,7 @@ check_ranks() {
     check "MPI: $(basename "$3"): each interval of each rank has callgrind's counts" sh -c \
         "cat compared differing && awk '{ exit !(\$3 > 60 && \$5 == 0) }' compared"
 }
-check_ranks c 2 "$TMP/cg_mpi" 8 2
+# (Of C in bench/accuracy/parallel, as of other programs.)
 check_ranks fortran 2 "$TMP/sweep_mpi" 8 1
 check "MPI: Fortran's calls end intervals" sh -c "
     pmodel run -q --no-memory --no-communication -o sweep.pmdb -P N=8 -- mpirun -np 2 ./sweep_mpi '{N}' 2 >/dev/null &&

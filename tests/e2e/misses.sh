@@ -83,12 +83,12 @@ while read -r program n steps; do
         diff "$program.write_backs" <(cut -d' ' -f1,4 "$program.simulated")
     cat "$program.simulated" "$program.left_out"
 done <<'APPS'
-heat 24 4
+heat 16 4
 adi 8 1
 fft 1024 2
 APPS
 
 # The comparison itself: misses of another number of steps are not the same.
-n=24 steps=3 program=heat
+n=16 steps=3 program=heat
 measure heat other.pmdb -race $without && mv other.pmdb heat.pmdb && from_histograms heat >other.misses
 check "a step less is seen" test "$(cmp -s other.misses <(cut -d' ' -f1-3 heat.simulated); echo $?)" = 1

@@ -6,7 +6,7 @@
 
 . "$TOP/tests/rewrite/rewrite.bash"
 
-for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3 -fno-plt" "-O3 -march=native -fcf-protection"; do
+for flags in "-O2" "-O0 -no-pie" "-O3 -march=native -fcf-protection -fno-plt"; do
     for name in switches calls trips signals exceptions processes; do
         check "$name builds with $flags" build "$flags" "$name" &&
             same_behaviour "$name ($flags)" "$TMP/$name"

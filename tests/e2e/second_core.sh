@@ -189,20 +189,20 @@ check "the analysis has a thread of its own where there are CPUs, and no more th
 # Each with an eighth of the work: what can go wrong is at the beginnings and ends of threads and where
 # buffers change hands, and each thread still fills many.
 within ./beside.i threads 8
-differ=0
-for _ in $(seq 200); do
+differ=0 repetitions=$(rounds 200 40)
+for _ in $(seq "$repetitions"); do
     beside ./beside.i threads 8
     cmp -s within.out beside.out && cmp -s within.txt beside.txt || differ=$((differ + 1))
 done
-check "200 repetitions with threads are all the same" test $differ = 0
+check "$repetitions repetitions with threads are all the same" test $differ = 0
 build "-O2" hard_threads && "$tool" -m -r "$runtime" hard_threads hard.i
 ./hard_threads >plain.out 2>&1
-differ=0
-for _ in $(seq 20); do
+differ=0 repetitions=$(rounds 20 5)
+for _ in $(seq "$repetitions"); do
     beside ./hard.i
     sed '$d' beside.out | cmp -s plain.out - || differ=$((differ + 1))
 done
-check "20 repetitions of threads in every form behave as the plain program" test $differ = 0
+check "$repetitions repetitions of threads in every form behave as the plain program" test $differ = 0
 
 # ---- pmodel run ----
 "$PMODEL" run -q -o beside.pmdb --block 64 --second-core -P N=1 -- ./throws >run.out 2>run.err

@@ -26,12 +26,9 @@ copies_agree() {
     rm -rf copies && mkdir copies && ./shadow_loops "$1" copies >listed || return 1
     objdump -d --no-show-raw-insn "$1" | awk "$normal"'
         $1 ~ /^[0-9a-f]+:$/ { address = $1; sub(":", "", address); text = $0; sub(/^[^\t]*\t/, "", text); print "0x" address "\t" tidy(text) }' >old.texts
-    : >new.texts
-    local number
-    for number in $(awk '$1 == "nest" {print $2}' listed); do
-        objdump -D -b binary -m i386:x86-64 --no-show-raw-insn "copies/$number.bin" | awk -v number="$number" "$normal"'
-            $1 ~ /^[0-9a-f]+:$/ { text = $0; sub(/^[^\t]*\t/, "", text); print number "\t" tidy(text) }' >>new.texts
-    done
+    (cd copies && objdump -D -b binary -m i386:x86-64 --no-show-raw-insn ./*.bin) | awk "$normal"'
+        $1 ~ /^\.\/[0-9]+\.bin:$/ { number = $1; gsub(/[^0-9]/, "", number) }
+        $1 ~ /^[0-9a-f]+:$/ { text = $0; sub(/^[^\t]*\t/, "", text); print number "\t" tidy(text) }' >new.texts
     awk -F '\t' -f "$TOP/tests/truth/compare_copies.awk" old.texts new.texts FS=' ' listed | tee compared
     grep -q "^nests [1-9][0-9]* .* wrong 0\$" compared
 }

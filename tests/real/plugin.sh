@@ -1,5 +1,5 @@
-# The plugin leaves code, debug information and diagnostics of whole applications alone, with all options that
-# tests/e2e/plugin.sh has for small sources.
+# The plugin leaves code, debug information and diagnostics of whole applications, and of a source of C++, alone, with all
+# options that tests/e2e/plugin.sh has for small sources.
 # time limit: 900 s
 # shellcheck shell=bash
 . "$TOP/tests/lib.sh"
@@ -13,3 +13,6 @@ for app in "$APPS"/*/; do
 $ALL_OPTIONS
 OPTIONS
 done
+same_with_options "$SOURCES"/mixed.cc <<OPTIONS
+$ALL_OPTIONS
+OPTIONS

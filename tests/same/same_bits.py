@@ -5,7 +5,7 @@ same_bits.py STORES: each line a store, a size that was measured and one that wa
 One figure has one value, whatever was worked out before it in the process: machines, sizes, programs and caches are asked for
 in several orders, by themselves and beside others, once and twice. And one output has one text, whatever the environment: threads,
 what fresh memory holds, and how long the environment is differ between two runs of each command."""
-import csv, io, json, os, random, subprocess, sys, tempfile
+import csv, functools, io, json, os, random, subprocess, sys, tempfile
 
 
 ON, OTHER = "sapphire-rapids", "r12000"
@@ -19,6 +19,7 @@ def run(*arguments, environment=PLAIN):
         raise RuntimeError(f"pmodel {' '.join(arguments)}: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout
 
+@functools.cache # most tests begin with the same questions
 def ask(*arguments):
     return json.loads(run(*arguments, "--format", "json"))
 
@@ -205,8 +206,8 @@ def models_in_any_environment(store, at, new):
         return None
     answers = []
     with tempfile.TemporaryDirectory() as folder:
-        for environment in (PLAIN, UNLIKE):
-            copy = f"{folder}/copy.pmdb"
+        for number, environment in enumerate((PLAIN, UNLIKE)):
+            copy = f"{folder}/{number}.pmdb"
             open(copy, "wb").write(open(store, "rb").read())
             subprocess.run(["pmodel", "fit", copy], capture_output=True, env=environment, check=True)
             answers.append([report(copy, new, [ON]), run("report", "--as", "formulas", copy, "-P", new)])

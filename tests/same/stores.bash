@@ -21,8 +21,7 @@ few_stores() {
     cp "$TOP"/bench/apps/threads/*.[ch] "$TOP/bench/apps/heat/heat.c" .
     gcc -O2 -g "$plugin" -o heat heat.c -lm
     gcc -O1 -g -fopenmp "$plugin" -o triangle triangle.c
-    store heat N=18 N=40 -P N=10,12,14,16,18 -- ./heat '{N}'
-    store heat_timed N=14 - --time -P N=10,14 -- ./heat '{N}'
+    store heat N=18 N=40 --time -P N=10,12,14,16,18 -- ./heat '{N}'
     store triangle N=80,p=2 N=200,p=2 --env 'OMP_NUM_THREADS={p}' -P p=1,2,3 -P N=40,60,80 -- ./triangle '{N}' 3
 }
 
@@ -67,6 +66,7 @@ int main(int argc, char **argv) {
 EOF_CC
     g++ -O2 -g "$plugin" -o tables tables.cc
     store chain N=40,p=4 N=60,p=8 -P N=10,20,30,40 -P p=2,3,4,6 --exe ./chain -- mpirun.openmpi -np '{p}' ./chain '{N}'
+    store heat_timed N=14 - --time -P N=10,14 -- ./heat '{N}'
     store adi N=8 N=24 -P N=4,5,6,7,8 -- ./adi '{N}' 1
     store two A=16,B=24 A=40,B=60 -P A=8,12,16,20,24 -P B=8,16,24,32,40 -- ./two '{A}' '{B}'
     store nest N=32 N=120 -P N=16:56:8 -- ./nest '{N}'

@@ -221,7 +221,7 @@ static void check_trace(uint64_t events, uint64_t max_blocks) {
 }
 
 static void check_style(const struct style *style) {
-    const unsigned n_traces = takes_minutes() ? 8 : ROUNDS(2, 1);
+    const unsigned n_traces = takes_minutes() ? 8 : 1;
     static const unsigned shifts[] = {3, 6, 7, 12};
     pm_references = references;
     pm_address_records = address_records;
