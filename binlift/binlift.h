@@ -37,6 +37,9 @@ struct pm_lift_options {
     bool ignore_metadata;                   /* as if `.pmodel` were not there */
     const struct pm_known_weights *weights; /* counters stand where little ran; NULL: estimated */
     uint8_t end;                            /* enum pm_lift_end */
+    /* Only what is reached from symbols with these names is lifted (code/reached.c); NULL: all. */
+    char *const *entries;
+    size_t n_entries;
     /* Calls of routines with these names (core/structure/structure.h, pm_matches) end an
        interval. INTERVAL_FOUND, if not NULL, is set for each that there is a call for. */
     const char *const *intervals;
@@ -138,6 +141,14 @@ void pm_check_free(struct pm_check *check);
 
 /* The dynamic linker that the file names (PT_INTERP), in its image; NULL: a library. */
 const char *pm_lifted_interpreter(const struct pm_lifted *lifted);
+/* Does the file use symbols of the shared library named LIBRARY ("libm.so.6"), or is it at most
+   linked with it?  Of libraries with versions of symbols. */
+bool pm_lifted_takes_symbols_of(const struct pm_lifted *lifted, const char *library);
+/* The symbols of other files that the file uses; names and array are owned by the caller. */
+struct pm_symbol_names {
+    PM_ARRAY(char *, items);
+};
+void pm_lifted_imports(const struct pm_lifted *lifted, struct pm_symbol_names *names);
 
 /* Owned by LIFTED. */
 struct pm_structure *pm_lifted_structure(struct pm_lifted *lifted);

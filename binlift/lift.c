@@ -68,11 +68,14 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     add_module(lifted);
     pm_find_routines(lifted);
     pm_decode_routines(lifted);
+    pm_read_relocations(lifted);
+    if (options && options->entries)
+        pm_keep_reached(lifted, options->entries, options->n_entries);
+    pm_name_variants(lifted);
     if (!(options && options->ignore_metadata) && !pm_read_metadata(lifted, err)) {
         pm_lifted_free(lifted);
         return NULL;
     }
-    pm_read_relocations(lifted);
     pm_join_parts(lifted);
     pm_find_tables(lifted);
     pm_find_offset_entries(lifted);

@@ -248,6 +248,8 @@ const struct pm_option pm_measuring_options[] = {
     PM_READ("lib", 0, "NAME", read_library, AT(request.copies), "this shared library, too",
             .repeats = true),
     PM_FLAG("all-libs", 0, AT(request.copies.all_libraries), "all libraries that it needs"),
+    PM_FLAG("no-libm", 0, AT(request.copies.no_mathematics),
+            "not the library of mathematics, which is measured where the program uses it"),
     PM_ADDED("sockets", 0, "NAMES|FILE", add_sockets, AT(request.copies.events),
              "calls of these routines, which use sockets, end an interval", .repeats = true),
     PM_FLAG("behaviour", 0, AT(request.copies.behaviour),

@@ -46,6 +46,8 @@
       "sizes grow, but no more than that")                                                         \
     X(distance_error, 0.5,                                                                         \
       "Blocks that a measured distance may be off: distances are whole numbers")                   \
+    X(count_error, 0.289,                                                                          \
+      "Root mean square of what rounding to whole numbers takes from a count, 1/sqrt(12)")         \
     X(block_error, 2.0,                                                                            \
       "Blocks that a measured number of blocks may be off: as many more are touched where data "   \
       "lie otherwise")                                                                             \
@@ -202,6 +204,7 @@
     X(SMALLEST_SIZE, smallest_size,                                                                \
       "a smallest size of another kind is left out, and undoes no gap")                            \
     X(ONSET, onset, "counts that set in late are functions of the sizes from there on")            \
+    X(ROUNDING, rounding, "what explains how counts are rounded is no better than what does not")  \
     X(EMPHASIS, emphasis, "larger sizes count more")                                               \
     X(HIGH_POWER_PENALTY, high_power_penalty, "a fourth power has a price")                        \
     X(GROWTH_PENALTY, growth_penalty, "growth beyond that of the data has a price")                \

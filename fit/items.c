@@ -16,8 +16,8 @@ void pm_fit_edges(const struct pm_fit_job *job, struct pm_fit_worker *worker, si
         for (size_t k = 0; k < job->n; k++)
             series[k] = job->profiles[k]->edge_counts[e];
         pm_dump_series_of_edge(job, pm_partition_series(worker->partitions[d]), e);
-        pm_series_fit(pm_partition_series(worker->partitions[d]), series, PM_SERIES_COUNT,
-                      &job->set->edges[e]);
+        pm_series_fit_executions(pm_partition_series(worker->partitions[d]), series,
+                                 &job->set->edges[e]);
         pm_dump_series_of_nothing(pm_partition_series(worker->partitions[d]));
         struct pm_model *model = &job->set->edges[e];
         if (!model->exact && job->n_names == 1 && !job->bases.given[d])

@@ -64,16 +64,16 @@ validate_program() {
     mv new "$name"
     mv settings measured.settings
     say "$name: measure at N = $fit"
-    pmodel run -q -o models.pmdb --block "$blocks" -P "N=${fit// /,}" -- "./$name" "${arguments[@]}" >run.out
+    pmodel run -q --no-libm -o models.pmdb --block "$blocks" -P "N=${fit// /,}" -- "./$name" "${arguments[@]}" >run.out
     pmodel fit --format json models.pmdb >fit.json
     say "$name: predict and measure at N = $predict"
-    pmodel validate -q -s models.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
+    pmodel validate -q --no-libm -s models.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
         --format json -P "N=${predict// /,}" -- "./$name" "${arguments[@]}" >validation.json 2>errors ||
         say "$name: $(tail -1 errors)"
     # The same runs by the paper's own partition; nothing is measured again.
     cp models.pmdb literal.pmdb
     PM_FIT_WITHOUT=partition pmodel fit literal.pmdb >/dev/null
-    pmodel validate -q -s literal.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
+    pmodel validate -q --no-libm -s literal.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
         --format json -P "N=${predict// /,}" -- "./$name" "${arguments[@]}" >literal.json 2>errors ||
         say "$name: $(tail -1 errors)"
     largest=${fit##* }

@@ -71,27 +71,11 @@ static void mark_data_words(struct pm_lifted *lifted, const struct pm_jump_table
 
 /* ---- code ----------------------------------------------------------------------------------- */
 
-/* The address that the instruction forms relative to the program counter; 0 none.  Of an address
-   that it loads from or stores to nobody learns. */
-static uint64_t pc_relative_address(const struct pm_insn *insn, const uint8_t *bytes) {
-    int32_t displacement;
-    for (unsigned m = 0; m < insn->n_memory; m++)
-        if (insn->memory[m].base == PM_REGISTER_PC)
-            return 0;
-    if (!insn->pc_displacement_offset || insn->length < insn->pc_displacement_offset + 4u)
-        return 0;
-    memcpy(&displacement, bytes + insn->pc_displacement_offset, sizeof displacement);
-    return insn->address + insn->length + (uint64_t)(int64_t)displacement;
-}
-
 /* Addresses that instruction K holds or completes, branches left out. */
 static void mark_immediates(struct pm_lifted *lifted, uint32_t k, uint32_t first) {
     const struct pm_insn *insn = &lifted->insns[k];
     const uint8_t *bytes = pm_image_at(&lifted->image, insn->address, insn->length);
-    uint64_t address =
-        lifted->isa->formed_address
-            ? lifted->isa->formed_address(lifted->insns, k, first, &lifted->image, pm_image_read)
-            : pc_relative_address(insn, bytes);
+    uint64_t address = pm_formed_address(lifted, k, first);
     if (address)
         mark(lifted, address, true);
     if (lifted->image.is_pie || insn->immediate_bytes < 4)
@@ -141,7 +125,7 @@ static void mark_from_unlifted(struct pm_lifted *lifted, uint64_t from, uint64_t
         if (insn.target)
             mark(lifted, insn.target, false);
         else
-            mark(lifted, pc_relative_address(&insn, bytes), true);
+            mark(lifted, pm_pc_relative_address(&insn, bytes), true);
         from += insn.length;
     }
 }

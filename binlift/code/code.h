@@ -22,6 +22,25 @@ void pm_free_interned(struct pm_lifted *lifted); /* for pm_lifted_free */
 /* Bytes of an instruction. */
 const uint8_t *pm_insn_bytes(const struct pm_lifted *lifted, uint32_t insn);
 
+/* ---- addresses that code forms (formed_addresses.c) ------------------------------------------ */
+
+/* The address that the instruction with BYTES forms relative to the program counter; 0 none.  Of an
+   address that it loads from or stores to nobody learns. */
+uint64_t pm_pc_relative_address(const struct pm_insn *insn, const uint8_t *bytes);
+/* The address that instruction INSN forms or completes, where the ISA needs several; FIRST: the
+   first one of its routine. */
+uint64_t pm_formed_address(const struct pm_lifted *lifted, uint32_t insn, uint32_t first);
+/* Of a routine without a symbol whose address the resolver of an indirect symbol forms the name is
+   that symbol's. */
+void pm_name_variants(struct pm_lifted *lifted);
+
+/* ---- routines that are reached (reached.c) ----------------------------------------------------
+ */
+
+/* Leaves the routines that control reaches from the symbols ENTRIES, by calls, jumps, and addresses
+   that code forms.  The others become code that is not lifted.  Needs relocations. */
+void pm_keep_reached(struct pm_lifted *lifted, char *const *entries, size_t n_entries);
+
 /* ---- look-ups by address (index.c) ----------------------------------------------------------- */
 
 /* A part of a routine, for look-ups by address. */

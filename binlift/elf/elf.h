@@ -80,6 +80,21 @@ void pm_read_landing_pads(const struct pm_image *image, const struct pm_unwind_r
 
 void pm_find_routines(struct pm_lifted *lifted);
 
+/* ---- symbols between files (dynamic_symbols.c) ------------------------------------------------
+ */
+
+struct pm_function_symbol {
+    const char *name; /* in the image */
+    uint64_t address;
+    bool is_indirect; /* STT_GNU_IFUNC: at ADDRESS is a resolver, which the dynamic linker asks
+                         which variant suits the processor */
+};
+struct pm_function_symbols {
+    PM_ARRAY(struct pm_function_symbol, items);
+};
+/* Those that the file itself has, of all its tables; the caller frees the items. */
+void pm_read_function_symbols(const struct pm_image *image, struct pm_function_symbols *symbols);
+
 /* ---- what the dynamic linker writes (relocations.c) ------------------------------------------ */
 
 /* A word that the dynamic linker fills in. */

@@ -173,7 +173,7 @@ static bool refuse(const struct pm_store *store, const struct pm_structure *stor
                        store->path, name_of(stored), name_of(structure));
     return pm_fail(err,
                    "%s: holds runs of another build of %s, whose code differs: give a new store "
-                   "with -o, or build the program and choose libraries (--lib) as then",
+                   "with -o, or build the program and choose libraries (--lib, --no-libm) as then",
                    store->path, name_of(stored));
 }
 

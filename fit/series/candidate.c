@@ -1,8 +1,10 @@
 /* One candidate: some functions of the basis, y(x) = Σ cᵢ·fᵢ(x), fitted to the points.
 
    It is judged by its leave-one-out error, residual / (1 − leverage), in which larger sizes count
-   more, times a penalty for each term, for a fourth power, and for growth beyond the data.
-   Source of the leave-one-out error: Allen, Technometrics 16 (1974), the PRESS statistic. */
+   more, times a penalty for each term, for a fourth power, and for growth beyond the data.  Where
+   rounding to whole numbers rules (series.c), what it adds to that error is in it: of a value that
+   is known to q, the prediction by the others is known to q / √(1 − leverage). Source of the
+   leave-one-out error: Allen, Technometrics 16 (1974), the PRESS statistic. */
 #include "fit/series/private.h"
 
 static bool is_steep(const struct pm_series_workspace *w, const struct pm_candidate *c) {
@@ -30,7 +32,7 @@ static double growth_penalty(const struct pm_series_workspace *w, const struct p
 
 void pm_candidate_judge(const struct pm_series_workspace *w, const double *coordinates,
                         struct pm_candidate *c) {
-    double residual_sum = 0, left_out_sum = 0, emphasised_sum = 0;
+    double residual_sum = 0, left_out_sum = 0, emphasised_sum = 0, rounding_sum = 0;
     pm_back_substitute(&w->solved, c->n_terms, coordinates, c->coefficients);
     c->redundancy = 1;
     for (size_t i = 0; i < w->n; i++) {
@@ -43,11 +45,14 @@ void pm_candidate_judge(const struct pm_series_workspace *w, const double *coord
         left_out_sum += relative * relative / (redundancy * redundancy);
         double excess = pm_larger(fabs(residual) / redundancy - w->tolerated[i], 0);
         emphasised_sum += excess * excess;
+        rounding_sum += w->weight[i] * w->weight[i] / redundancy;
     }
     c->residual = sqrt(residual_sum / (double)w->n);
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
     c->emphasised = sqrt(emphasised_sum / (double)w->n);
-    c->score = pm_score(c->emphasised, c->n_terms, is_steep(w, c)) * growth_penalty(w, c);
+    c->rounding = pm_heuristics.count_error * sqrt(rounding_sum / (double)w->n);
+    double error = w->is_rounded ? hypot(c->emphasised, c->rounding) : c->emphasised;
+    c->score = pm_score(error, c->n_terms, is_steep(w, c)) * growth_penalty(w, c);
 }
 
 PM_VECTOR_CLONES static void weigh_functions(struct pm_series_workspace *w,

@@ -77,6 +77,7 @@ struct pm_candidate {
     double coefficients[PM_MODEL_MAX_TERMS]; /* of scaled functions */
     double residual, leave_one_out;          /* root mean squares, relative */
     double emphasised; /* leave-one-out error with larger sizes counting more */
+    double rounding;   /* what the rounding of counts to whole numbers adds to that error */
     double redundancy; /* the least of a point: 1 − leverage */
     double score;      /* the smallest wins */
 };
@@ -139,8 +140,9 @@ struct pm_series_workspace {
                          of the largest */
     double *target;   /* row: weighted y */
     double
-        *tolerated; /* row: weighted residuals up to this are no reason to prefer another model */
-    double largest; /* of |y| */
+        *tolerated;  /* row: weighted residuals up to this are no reason to prefer another model */
+    double largest;  /* of |y| */
+    bool is_rounded; /* what the rounding of counts adds to an error is in the score */
     double free_growth[1 + PM_FIT_MAX_AXES];   /* [way]: beyond the data; see points.c */
     double penalty_power[1 + PM_FIT_MAX_AXES]; /* [way]: of growth beyond that */
     size_t n_free_of_penalty;                  /* one axis: functions that cost no more */

@@ -135,7 +135,12 @@ PM_VECTOR_INLINE double emphasised_error(const struct pm_series_workspace *w,
         excess = PM_VECTOR_LARGER(excess, zero);
         sum += excess * excess;
     }
-    return sqrt(((sum[0] + sum[2]) + (sum[1] + sum[3])) / (double)w->n);
+    double squares = (sum[0] + sum[2]) + (sum[1] + sum[3]);
+    for (size_t i = 0; w->is_rounded && i < w->n; i++) {
+        double rounding = pm_heuristics.count_error * w->weight[i];
+        squares += rounding * rounding / pm_larger(1 - level->leverage[i], least[0]);
+    }
+    return sqrt(squares / (double)w->n);
 }
 
 /* Judges the node at LEVEL, whose terms are SUBSET, T the last. */

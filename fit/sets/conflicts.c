@@ -42,18 +42,28 @@ struct others {
     double *p; /* [class of the set][blocks]; NULL: not made yet */
 };
 
+/* Blocks of a cluster that is known modulo so many sets. */
+struct classed {
+    uint64_t classes;
+    double *p; /* as of others */
+};
+struct classed_list {
+    PM_ARRAY(struct classed, items);
+};
+
 struct pm_conflicts {
     const struct pm_window *window;
     const struct pm_set_shape *shape;
     size_t n_clusters;
     /* [cluster][set]: blocks, each for the cluster's weight; NULL: not counted yet */
     uint32_t **in_set;
-    struct pm_lists *of_group; /* [cluster][group of it]: ranges; no lists: not made yet */
-    bool *is_small;            /* [cluster]: not one of the largest */
-    double small_blocks;       /* of these */
-    struct others *others;     /* [cluster]: all but it; [n_clusters]: all, moved at random */
-    uint32_t group;            /* PM_NONE, or the one whose blocks' … */
-    double *of_window;         /* … distribution of others of the window this is */
+    struct pm_lists *of_group;    /* [cluster][group of it]: ranges; no lists: not made yet */
+    bool *is_small;               /* [cluster]: not one of the largest */
+    double small_blocks;          /* of these */
+    struct classed_list *classed; /* [cluster]: as far as they were asked for */
+    struct others *others;        /* [cluster]: all but it; [n_clusters]: all, moved at random */
+    uint32_t group;               /* PM_NONE, or the one whose blocks' … */
+    double *of_window;            /* … distribution of others of the window this is */
 };
 
 /* SUM becomes the distribution of the sum of both. */
@@ -109,13 +119,10 @@ static void add_normal(const struct pm_set_shape *shape, double mean, double dev
     p[shape->steps] += 1 - below;
 }
 
-/* N blocks, each in the set with probability 1/s. */
-static void convolve_random(const struct pm_set_shape *shape, double *sum, double n) {
+/* P becomes the distribution of N blocks, each in the set with probability 1/s. */
+static void random_blocks(const struct pm_set_shape *shape, double n, double *p) {
     const double sets = (double)shape->n_sets, mean = n / sets;
-    double p[shape->steps + 1];
-    if (n <= 0)
-        return;
-    memset(p, 0, sizeof p);
+    memset(p, 0, (shape->steps + 1) * sizeof *p);
     if (shape->n_sets == 1)
         add_at(shape, n, 1, p);
     else if (mean > MANY)
@@ -128,7 +135,6 @@ static void convolve_random(const struct pm_set_shape *shape, double *sum, doubl
             add_at(shape, i, of_blocks[i], p);
         add_at(shape, most, left, p);
     }
-    convolve(sum, p, shape->steps);
 }
 
 static uint64_t gcd_of_strides(const struct pm_window_cluster *cluster, uint64_t with) {
@@ -286,6 +292,7 @@ struct pm_conflicts *pm_conflicts_new(const struct pm_window *window,
                                        .in_set = pm_alloc(n, sizeof(uint32_t *)),
                                        .of_group = pm_alloc(n, sizeof(struct pm_lists)),
                                        .is_small = pm_alloc(n, sizeof(bool)),
+                                       .classed = pm_alloc(n, sizeof(struct classed_list)),
                                        .others = pm_alloc(n + 1, sizeof(struct others)),
                                        .group = PM_NONE,
                                        .of_window = pm_alloc(shape->steps + 1, sizeof(double))};
@@ -299,7 +306,11 @@ void pm_conflicts_free(struct pm_conflicts *conflicts) {
     for (size_t c = 0; c < conflicts->n_clusters; c++) {
         free(conflicts->in_set[c]);
         pm_lists_free(&conflicts->of_group[c]);
+        for (size_t i = 0; i < conflicts->classed[c].n_items; i++)
+            free(conflicts->classed[c].items[i].p);
+        free(conflicts->classed[c].items);
     }
+    free(conflicts->classed);
     for (size_t c = 0; c <= conflicts->n_clusters; c++)
         free(conflicts->others[c].p);
     free(conflicts->in_set);
@@ -310,9 +321,13 @@ void pm_conflicts_free(struct pm_conflicts *conflicts) {
     free(conflicts);
 }
 
-/* Adds to each class of OTHERS the blocks of cluster C, which is known modulo CLASSES sets. */
-static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t classes,
-                        struct others *others) {
+/* Blocks of cluster C in the sets of each of CLASSES residue classes.  It is asked for by all other
+   clusters, which mostly know it modulo as many. */
+static const double *in_classes(const struct pm_conflicts *conflicts, size_t c, uint64_t classes) {
+    struct classed_list *list = &conflicts->classed[c];
+    for (size_t i = 0; i < list->n_items; i++)
+        if (list->items[i].classes == classes)
+            return list->items[i].p;
     const uint32_t places = conflicts->shape->steps + 1;
     double *p = pm_alloc(classes * places, sizeof *p);
     double share = (double)classes / (double)conflicts->shape->n_sets;
@@ -320,9 +335,24 @@ static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t
     const double weight = conflicts->window->clusters[c].weight;
     for (uint64_t s = 0; s < conflicts->shape->n_sets; s++)
         add_at(conflicts->shape, weight * in_set[s], share, p + s % classes * places);
+    *PM_PUSH(list, items) = (struct classed){classes, p};
+    return p;
+}
+
+static uint64_t least_multiple(uint64_t a, uint64_t b) { return a / pm_greatest_divisor(a, b) * b; }
+
+/* Adds to OTHERS the blocks of cluster C, which is known modulo CLASSES sets.  It has as many
+   classes as all clusters so far tell apart. */
+static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t classes,
+                        struct others *others) {
+    const uint32_t places = conflicts->shape->steps + 1;
+    const double *p = in_classes(conflicts, c, classes);
+    const uint64_t before = others->n_classes;
+    others->n_classes = least_multiple(before, classes);
+    for (uint64_t k = before; k < others->n_classes; k++)
+        memcpy(others->p + k * places, others->p + k % before * places, places * sizeof *others->p);
     for (uint64_t k = 0; k < others->n_classes; k++)
         convolve(others->p + k * places, p + k % classes * places, conflicts->shape->steps);
-    free(p);
 }
 
 /* Those of the block's own cluster C; n_clusters: it is of none. */
@@ -332,27 +362,28 @@ static const struct others *others_of(const struct pm_conflicts *conflicts, size
     const uint32_t places = conflicts->shape->steps + 1;
     if (others->p)
         return others;
-    uint64_t *classes = pm_alloc(n, sizeof *classes);
+    uint64_t *classes = pm_alloc(n, sizeof *classes), all_classes = 1;
     others->n_classes = 1;
     for (size_t o = 0; o < n; o++) {
         const struct pm_window_cluster *clusters = conflicts->window->clusters;
         classes[o] = c < n && o != c && !conflicts->is_small[o]
                          ? known_classes(conflicts, &clusters[c], &clusters[o])
                          : 1;
-        others->n_classes =
-            others->n_classes / pm_greatest_divisor(others->n_classes, classes[o]) * classes[o];
+        all_classes = least_multiple(all_classes, classes[o]);
     }
-    others->p = pm_alloc(others->n_classes * places, sizeof *others->p);
-    for (uint64_t k = 0; k < others->n_classes; k++)
-        others->p[k * places] = 1;
+    others->p = pm_alloc(all_classes * places, sizeof *others->p);
+    others->p[0] = 1;
     for (size_t o = 0; o < n; o++)
         if (o != c && !conflicts->is_small[o])
             add_cluster(conflicts, o, classes[o], others);
     double small = conflicts->small_blocks;
     if (c < n && conflicts->is_small[c])
         small -= conflicts->window->clusters[c].blocks;
+    double anywhere[places];
+    if (small > 0)
+        random_blocks(conflicts->shape, small, anywhere);
     for (uint64_t k = 0; small > 0 && k < others->n_classes; k++)
-        convolve_random(conflicts->shape, others->p + k * places, small);
+        convolve(others->p + k * places, anywhere, conflicts->shape->steps);
     free(classes);
     return others;
 }
@@ -423,7 +454,11 @@ void pm_conflicts_count(struct pm_conflicts *conflicts, uint32_t group, double r
     const struct pm_set_shape *shape = conflicts->shape;
     double sum[shape->steps + 1];
     memcpy(sum, of_window(conflicts, group), sizeof sum);
-    convolve_random(shape, sum, random);
+    double anywhere[shape->steps + 1];
+    if (random > 0) {
+        random_blocks(shape, random, anywhere);
+        convolve(sum, anywhere, shape->steps);
+    }
     convolve_even(shape, sum, even);
     memset(p, 0, (shape->most + 1) * sizeof *p);
     for (uint32_t s = 0; s <= shape->steps; s++)

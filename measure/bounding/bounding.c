@@ -236,7 +236,7 @@ static bool take_raw(void *to, const char *path, struct pm_error *err) {
 static struct pm_raw *run(const struct bounding *b, char *copy, const char *file, const char *name,
                           double *seconds, struct pm_error *err) {
     const struct pm_timing_launcher *launcher = &b->request->launcher;
-    struct pm_copy files = {b->copies->files[0].original, copy};
+    struct pm_copy files = {.original = b->copies->files[0].original, .instrumented = copy};
     struct pm_launch_result result;
     struct pm_raw *raw = NULL;
     char *folder = pm_sprintf("%s/%s", b->folder, name);

@@ -9,15 +9,26 @@
 
 #include "measure/copies/private.h"
 
+/* Libraries of mathematics: the time of their routines is the program's, as if they were its own.
+   Of these, only what the program uses is measured. */
+static const char *const mathematics[] = {"libm.so.6", "libmvec.so.1"};
+enum { N_MATHEMATICS = sizeof mathematics / sizeof *mathematics };
+
 /* What is needed for each of the modules. */
 struct maker {
     struct pm_copier copier;
     const struct pm_progress *progress;
     const char *folder;
     char *const *environment;
-    char *interpreter; /* of the program; NULL: it is a library */
+    char *interpreter;        /* of the program; NULL: it is a library */
+    bool uses[N_MATHEMATICS]; /* the program takes symbols of that one */
     struct pm_copies *copies;
 };
+
+static void free_copy(struct pm_copy *copy) {
+    free(copy->original);
+    free(copy->instrumented);
+}
 
 /* ---- one module ----------------------------------------------------------------------------- */
 
@@ -69,13 +80,31 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
     return pm_copier_write(&maker->copier, lifted, &options, to, NULL, err);
 }
 
+static struct pm_lifted *lift(struct pm_copier *copier, const struct pm_copies *copies,
+                              const struct pm_copy *copy, struct pm_error *err) {
+    struct pm_lift_options options = copier->lift;
+    options.entries = copy->only_imports ? copies->imports.items : NULL;
+    options.n_entries = copies->imports.n_items;
+    return pm_lift(copy->original, &options, err);
+}
+
+static void keep_facts_of_program(struct maker *maker, const struct pm_lifted *lifted) {
+    const char *interpreter = pm_lifted_interpreter(lifted);
+    maker->interpreter = interpreter ? pm_strdup(interpreter) : NULL;
+    for (size_t i = 0; i < N_MATHEMATICS; i++)
+        maker->uses[i] = pm_lifted_takes_symbols_of(lifted, mathematics[i]);
+}
+
 /* Instruments the module PATH as TO and puts its structure behind those before it. */
-static bool add_module(struct maker *maker, const char *path, const char *to,
+static bool add_module(struct maker *maker, const char *path, const char *to, bool only_imports,
                        struct pm_error *err) {
     struct pm_copies *copies = maker->copies;
-    struct pm_lifted *lifted = pm_lift(path, &maker->copier.lift, err);
-    if (!lifted)
+    struct pm_copy copy = {pm_strdup(path), pm_strdup(to), only_imports};
+    struct pm_lifted *lifted = lift(&maker->copier, copies, &copy, err);
+    if (!lifted) {
+        free_copy(&copy);
         return false;
+    }
     struct pm_module_place place;
     bool *left_out, *not_recorded;
     apply_lists(maker, pm_lifted_structure(lifted), &left_out, &not_recorded);
@@ -83,16 +112,18 @@ static bool add_module(struct maker *maker, const char *path, const char *to,
               write_copy(maker, lifted, to, left_out, not_recorded, err);
     if (ok) {
         struct pm_structure *structure = pm_lifted_structure(lifted);
-        const char *interpreter = pm_lifted_interpreter(lifted);
-        if (copies->n_files == 0 && interpreter)
-            maker->interpreter = pm_strdup(interpreter);
+        pm_lifted_imports(lifted, &copies->imports);
+        if (copies->n_files == 0)
+            keep_facts_of_program(maker, lifted);
         say_coverage(maker->progress, path, structure);
         ok = pm_structure_append(copies->structure, structure, &place, err);
     }
     if (ok) {
         keep_not_recorded(copies, not_recorded, &place);
         *PM_PUSH(copies, places) = place;
-        *PM_PUSH(copies, files) = (struct pm_copy){pm_strdup(path), pm_strdup(to)};
+        *PM_PUSH(copies, files) = copy;
+    } else {
+        free_copy(&copy);
     }
     free(left_out);
     free(not_recorded);
@@ -102,7 +133,7 @@ static bool add_module(struct maker *maker, const char *path, const char *to,
 
 static bool add_program(struct maker *maker, const char *program, struct pm_error *err) {
     char *to = pm_sprintf("%s/%s", maker->folder, basename(program));
-    bool ok = add_module(maker, program, to, err);
+    bool ok = add_module(maker, program, to, false, err);
     free(to);
     return ok;
 }
@@ -121,10 +152,21 @@ static bool add_library(struct maker *maker, const struct pm_library *library,
     }
     bool ok =
         mkdir(folder, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", folder);
-    ok = ok && add_module(maker, library->path, to, err);
+    ok = ok && add_module(maker, library->path, to, library->only_imports, err);
     free(folder);
     free(to);
     return ok;
+}
+
+static void ask_for_mathematics(const struct maker *maker, struct pm_libraries *libraries) {
+    for (size_t i = 0; i < libraries->n_items; i++)
+        for (size_t k = 0; k < N_MATHEMATICS; k++) {
+            struct pm_library *library = &libraries->items[i];
+            if (!maker->uses[k] || library->is_kept || library->is_asked_for ||
+                strcmp(library->name, mathematics[k]) != 0)
+                continue;
+            library->is_asked_for = library->only_imports = true;
+        }
 }
 
 /* One that was not named may stay as it is, which is said. */
@@ -137,6 +179,8 @@ static bool add_libraries(struct maker *maker, const char *program, struct pm_er
                                 &libraries, is_asked ? err : &none) ||
               !is_asked;
     maker->copies->mpi = pm_libraries_mpi(&libraries);
+    if (!request->no_mathematics)
+        ask_for_mathematics(maker, &libraries);
     for (size_t i = 0; ok && i < libraries.n_items; i++)
         if (!libraries.items[i].is_kept && !libraries.items[i].is_asked_for)
             *PM_PUSH(maker->copies, measurable) = pm_strdup(libraries.items[i].path);
@@ -197,10 +241,11 @@ bool pm_copies_make(const struct pm_copies_request *request, const char *program
 }
 
 void pm_copies_free(struct pm_copies *copies) {
-    for (size_t i = 0; i < copies->n_files; i++) {
-        free(copies->files[i].original);
-        free(copies->files[i].instrumented);
-    }
+    for (size_t i = 0; i < copies->n_files; i++)
+        free_copy(&copies->files[i]);
+    for (size_t i = 0; i < copies->imports.n_items; i++)
+        free(copies->imports.items[i]);
+    free(copies->imports.items);
     free(copies->files);
     for (size_t i = 0; i < copies->n_measurable; i++)
         free(copies->measurable[i]);
@@ -222,7 +267,7 @@ struct pm_lifted *pm_copies_lift_again(const struct pm_copies_request *request,
     const char *path = copies->files[i].original;
     struct pm_copier copier;
     struct pm_lifted *lifted =
-        pm_copier_new(&copier, request, err) ? pm_lift(path, &copier.lift, err) : NULL;
+        pm_copier_new(&copier, request, err) ? lift(&copier, copies, &copies->files[i], err) : NULL;
     pm_copier_free(&copier);
     if (lifted && pm_lifted_structure(lifted)->n_scopes != copies->places[i].n_scopes) {
         pm_fail(err, "%s has changed since it was instrumented", path);

@@ -116,8 +116,9 @@ struct pm_copies_request {
     struct pm_event_choice events;     /* which loops and routines are events */
     PM_ARRAY(const char *, libraries); /* names, patterns, paths */
     bool all_libraries;
-    bool no_memory; /* edge counters only */
-    bool behaviour; /* the copy stores outcomes of branches, too */
+    bool no_mathematics; /* leaves out those of mathematics that the program uses */
+    bool no_memory;      /* edge counters only */
+    bool behaviour;      /* the copy stores outcomes of branches, too */
     enum pm_calls calls;
     bool for_handler; /* an event handler gets what is measured, not the analysis */
 };
@@ -126,10 +127,12 @@ void pm_copies_request_free(struct pm_copies_request *request); /* what it owns 
 struct pm_copy {
     char *original;     /* real path of the module */
     char *instrumented; /* path of its copy; a library's has the name by which it is asked for */
+    bool only_imports;  /* of a library: only what the program's imports reach */
 };
 
 struct pm_copies {
     PM_ARRAY(struct pm_copy, files);          /* the program first */
+    struct pm_symbol_names imports;           /* of all of them; owned */
     PM_ARRAY(struct pm_module_place, places); /* of each file in the structure */
     PM_ARRAY(char *, measurable);             /* libraries that could be measured, and are not: real
                                                  paths; owned */

@@ -50,6 +50,7 @@ struct pm_library {
     char *path;                  /* real path */
     bool is_kept;                /* the runtime runs on it: it stays as it is */
     bool is_asked_for, is_named; /* at all; by --lib, so that it must work */
+    bool only_imports;           /* asked for as far as the program's imports reach into it */
 };
 
 struct pm_libraries {

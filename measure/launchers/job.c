@@ -104,7 +104,8 @@ static void read_files(const struct pm_sheet *sheet, struct pm_job_order *order)
         sscanf(hashes[i], "%llx %llx", &original, &copy);
         order->hashes[2 * i] = original;
         order->hashes[2 * i + 1] = copy;
-        order->files[i] = (struct pm_copy){pm_strdup(originals[i]), pm_strdup(copies[i])};
+        order->files[i] = (struct pm_copy){.original = pm_strdup(originals[i]),
+                                           .instrumented = pm_strdup(copies[i])};
         order->launch.n_files = i + 1;
     }
     order->launch.files = order->files;

@@ -133,9 +133,11 @@ static void list_files(struct timing *t) {
     t->modules = pm_alloc(n, sizeof *t->modules);
     for (size_t i = 0; i < n; i++) {
         char *path = t->copies->files[i].original;
-        t->plain[i] = (struct pm_copy){path, path};
-        t->timed[i] = (struct pm_copy){
-            path, pm_sprintf("%s/%s", t->folder, basename(t->copies->files[i].instrumented))};
+        t->plain[i] = (struct pm_copy){.original = path, .instrumented = path};
+        t->timed[i] =
+            (struct pm_copy){.original = path,
+                             .instrumented = pm_sprintf(
+                                 "%s/%s", t->folder, basename(t->copies->files[i].instrumented))};
     }
 }
 

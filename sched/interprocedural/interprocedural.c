@@ -15,7 +15,7 @@
 #include "sched/constants.h"
 #include "sched/window/window.h"
 
-enum { MOST_TRACED_OPS = 24000, LEAST_ITERATIONS = 4, MOST_ITERATIONS = 64 };
+enum { MOST_TRACED_OPS = 8000, LEAST_ITERATIONS = 4, MOST_ITERATIONS = 64 };
 
 /* Of the time: from here on a report says it. */
 static const double share_to_tell = 0.01;

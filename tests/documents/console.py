@@ -114,7 +114,8 @@ def main():
         for line in screen:
             if line.startswith("console.py: "):
                 break
-            printed.append(re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "", line.rstrip("\n")))
+            line = re.sub(r".*\r\x1b\[K", "", line.rstrip("\n"))  # erased: what a slow command is at
+            printed.append(re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "", line))
         else:
             line = "console.py: the shell ended"
         if printed and printed[-1] == "":

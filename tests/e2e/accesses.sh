@@ -19,7 +19,7 @@ check_program() {
     local program=$1
     shift
     if ! truth_lackey "$program" "$@" >"$program.out" 2>&1 ||
-        ! pmodel run -q -o "$program.pmdb" --block 64 -P N=1 \
+        ! pmodel run -q --no-libm -o "$program.pmdb" --block 64 -P N=1 \
             --env "PMODEL_HANDLER=$TMP/record_trace.so" --env "TRACE_FILE=$TMP/$program.trace" \
             -- "./$program" "$@" >"$program.out" 2>&1; then
         fail "$program runs" "$(tail -3 "$program.out")"

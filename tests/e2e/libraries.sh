@@ -207,6 +207,22 @@ check "a program with mathematics is built" gcc -O1 -fno-builtin -o mathematics 
 same_behaviour "libm" --lib libm -- ./mathematics
 equals_callgrind "counts of libm equal callgrind's" "--lib libm" libm.so.6 ./mathematics
 
+# modules_of OPTION COMMAND...: those with accesses that a run measures, with commas between.
+modules_of() {
+    rm -f modules.pmdb
+    # shellcheck disable=SC2086 # no option is no word
+    pmodel run -q $1 -o modules.pmdb -P N=1 -- "${@:2}" >modules.out
+    pmodel show --as histograms modules.pmdb | jq -r '[.. | objects | .module? // empty] | unique | join(",")'
+}
+check "--no-libm leaves it out" \
+    test "$(modules_of --no-libm ./mathematics)" = mathematics
+check "a program that calls libm is measured with it" test "$(modules_of '' ./mathematics)" = libm.so.6,mathematics
+pmodel report -m zen4 --wide modules.pmdb >named
+check "variants of a routine have the name of the symbol that leads to them" grep -q ' sin (libm\.so\.6) ' named
+echo 'static volatile int sum; int main(void) { for (int i = 0; i < 9; i++) sum += i; return 0; }' >linked.c
+check "a program without mathematics is built" gcc -Wl,--no-as-needed -o linked linked.c -lm
+check "a library that is linked, but not called, is not measured" test "$(modules_of '' ./linked)" = linked
+
 cat >statements.sql <<'END'
 CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, c REAL);
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 800)

@@ -18,7 +18,7 @@ $fixed_addresses true 2>/dev/null || fixed_addresses='' block=16
 # --write-backs as with what `without` has.
 without='--env PMODEL_write_backs=1'
 measure() {
-    $fixed_addresses "$PMODEL" run -q -o "$2" --block "$block" --bin-width 0 \
+    $fixed_addresses "$PMODEL" run -q --no-libm -o "$2" --block "$block" --bin-width 0 \
         --env "TRACE_FILE=$3" --env "PMODEL_HANDLER=$TMP/record_trace.so" \
         -P "N=$n" -P "STEPS=$steps" "${@:4}" -- "./$1" '{N}' '{STEPS}' >"$1.out" 2>"$1.err"
 }

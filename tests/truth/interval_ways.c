@@ -43,8 +43,11 @@ static void on_signal(int number) {
     row(2, 9);
 }
 
+static pthread_barrier_t all_there; /* so that none ends before the last one begins */
+
 static void *thread(void *argument) {
     int n = (int)(long)argument;
+    pthread_barrier_wait(&all_there);
     for (int i = 0; i < n; i++) {
         row(i, 40);
         if (i % 3)
@@ -65,6 +68,7 @@ OUT_OF_LINE static void deep(int n) {
 }
 
 static void start_threads(void) {
+    pthread_barrier_init(&all_there, NULL, 3);
     for (int k = 0; k < 3; k++) {
         pthread_t threads[3];
         for (long i = 0; i < 3; i++)

@@ -225,8 +225,33 @@ static void pieces_have_the_models_that_their_counts_have_alone(void **state) {
     fitter_free(&f);
 }
 
+/* Shares of a count that a branch takes, as whole numbers, at sizes as close as users choose them:
+   eight times beyond, the models are those of what was rounded. */
+static void small_counts_are_not_met_by_what_meets_their_rounding(void **state) {
+    (void)state;
+    enum { N = 6, N_SERIES = 500 };
+    const double x[N] = {8, 10, 12, 14, 16, 18}, far = 8 * x[N - 1],
+                 powers[] = {1, far, far * far, pow(far, 3), pow(far, 4)};
+    struct fitter f = fitter_new(monomials, N_BASIS, x, N);
+    size_t n_off = 0;
+    for (size_t i = 0; i < N_SERIES; i++) {
+        double slope = uniform(0.5, 3), offset = uniform(0, 5), y[N], value = 0;
+        struct pm_model model;
+        for (size_t k = 0; k < N; k++)
+            y[k] = floor(slope * x[k] + offset + uniform(0, 1));
+        pm_series_fit_executions(f.workspace, y, &model);
+        for (size_t t = 0; t < model.n_terms; t++)
+            value += model.coefficients[t] * powers[model.terms[t]];
+        n_off += value > 2 * (slope * far + offset) || value < (slope * far + offset) / 2;
+    }
+    if (n_off > N_SERIES / 50)
+        fail_msg("%zu of %d series are off by more than a factor of two", n_off, N_SERIES);
+    fitter_free(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_counts_are_not_met_by_what_meets_their_rounding),
         cmocka_unit_test(left_out_errors_are_those_of_fits_without_each_point),
         cmocka_unit_test(the_ranking_is_that_of_candidates_solved_one_by_one),
         cmocka_unit_test(decisions_that_end_early_are_right),

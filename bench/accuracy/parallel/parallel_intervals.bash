@@ -31,7 +31,7 @@ compare_intervals() {
     # shellcheck disable=SC2164 # it was just made
     (
         cd "$folder/$name.$p"
-        pmodel run -q --no-memory --no-communication -o run.pmdb -- mpirun -np "$p" "$program" "$@" >run.out 2>&1 &&
+        pmodel run -q --no-memory --no-libm --no-communication -o run.pmdb -- mpirun -np "$p" "$program" "$@" >run.out 2>&1 &&
             pmodel show --as intervals run.pmdb -o run.json
         triggers=$(interval_triggers "$TOP/measure/mpi.intervals" "$language")
         # shellcheck disable=SC2016 # the shells of the ranks expand it
