@@ -135,6 +135,8 @@ enum { PM_MOST_HELD_OUT = 2 };
 struct pm_branch_models {
     PM_ARRAY(uint32_t, blocks);  /* ascending; owned */
     struct pm_model_set *models; /* NULL: not all runs have them.  Owned */
+    /* How entries of loops are spread about their mean: those of the largest run.  Owned. */
+    PM_ARRAY(struct pm_measured_trips, trips);
 };
 
 /* First touches of the program total: distinct blocks, also of what has no model of its own. */
@@ -229,7 +231,7 @@ void pm_stride_model_free(struct pm_stride_model *model); /* what it owns */
 size_t pm_model_set_parameters(const struct pm_model_set *set, const char **names);
 
 /* As bytes (zstd, versioned, checksummed) and back; decoding checks everything. */
-#define PM_MODEL_SET_VERSION 12
+#define PM_MODEL_SET_VERSION 13
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);
 struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err);
 

@@ -189,6 +189,7 @@ void pm_model_set_free(struct pm_model_set *set) {
     pm_model_set_free(set->dirty);
     pm_model_set_free(set->branches.models);
     free(set->branches.blocks);
+    free(set->branches.trips);
     pm_bin_model_arena_free(&set->bins);
     free(set->histograms);
     free(set->totals);

@@ -35,7 +35,7 @@
 #include "core/access.h"
 
 #define PM_PROBE_MAGIC "PMPROBE"
-#define PM_PROBE_VERSION 8
+#define PM_PROBE_VERSION 9
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
@@ -165,7 +165,14 @@ enum pm_branch_kind {
     PM_BRANCH_LOOP_TAKEN,     /* the only branch of an innermost loop, a record a visit of the loop;
                                  taken it is the back edge, … */
     PM_BRANCH_LOOP_NOT_TAKEN, /* … or not taken */
+    PM_BRANCH_LEAVES_TAKEN,   /* a record an execution, of the only way out of a loop, which each of
+                                 its iterations comes to once; taken it leaves, … */
+    PM_BRANCH_LEAVES_NOT_TAKEN, /* … or not taken */
 };
+/* Whether a record is a visit of a loop. */
+static inline int pm_branch_is_loop(uint32_t kind) {
+    return kind == PM_BRANCH_LOOP_TAKEN || kind == PM_BRANCH_LOOP_NOT_TAKEN;
+}
 struct pm_probe_branch {
     uint64_t address; /* link-time, of the instruction */
     uint32_t block;   /* index in the module's structure */

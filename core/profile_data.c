@@ -100,6 +100,9 @@ struct pm_profile *pm_profile_copy(const struct pm_profile *profile) {
     copy->behaviour.branches = copy_of(profile->behaviour.branches, profile->behaviour.n_branches,
                                        sizeof *copy->behaviour.branches);
     copy->behaviour.cap_branches = profile->behaviour.n_branches;
+    copy->behaviour.trips = copy_of(profile->behaviour.trips, profile->behaviour.n_trips,
+                                    sizeof *copy->behaviour.trips);
+    copy->behaviour.cap_trips = profile->behaviour.n_trips;
     copy->borrows_strides = true;
     return copy;
 }
@@ -161,6 +164,9 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
     size_t n_branches = profile->behaviour.n_branches;
     if (n_branches) /* likewise */
         fits &= profile->behaviour.branches[n_branches - 1].block < structure->n_blocks;
+    size_t n_trips = profile->behaviour.n_trips;
+    if (n_trips)
+        fits &= profile->behaviour.trips[n_trips - 1].block < structure->n_blocks;
     return fits || pm_fail(err, "a run's counts do not fit the program's structure: the store is "
                                 "damaged; measure again");
 }

@@ -87,19 +87,20 @@
                         end
      PM_RAW_MPI_SPAN    struct pm_raw_mpi_span; at most one
      PM_RAW_BRANCHES    u64 module, u64 thread, then struct pm_raw_branch ascending by block
-     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
+     PM_RAW_TRIPS       u64 module, u64 thread, then struct pm_raw_trips ascending by block and
+   range PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
 
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5 their
    variants, and stores by dirty distance; version 6 profiles of basic blocks; version 7 ranks, call
    paths, intervals and communication; version 8 times of calls of MPI; version 9 branches, and what
-   goes on from block to block. */
+   goes on from block to block; version 10 trip counts. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 9
+#define PM_RAW_VERSION 10
 
 struct pm_raw_header {
     char magic[8];
@@ -145,6 +146,7 @@ enum pm_raw_tag {
     PM_RAW_MPI_SPAN = 28,
     PM_RAW_BRANCHES = 29,
     PM_RAW_SEQUENTIAL = 30,
+    PM_RAW_TRIPS = 31,
 };
 
 /* The reference predictors of branches, strongest first. */
@@ -160,6 +162,31 @@ struct pm_raw_branch {
     uint32_t block, reserved;             /* index in the module's structure */
     uint64_t executions, taken, analysed; /* EXECUTIONS are not 0, the others at most as many */
     uint64_t wrong[PM_N_PREDICTORS];      /* of the analysed ones */
+};
+
+/* Ranges of trip counts: 1 to 16 each by itself, then 17–32, 33–64 and so on. */
+enum { PM_TRIPS_APART = 16, PM_N_TRIP_RANGES = 64 }; /* the last one is up to UINT64_MAX */
+
+/* The range that TRIPS, 1 or more, is in. */
+static inline unsigned pm_trip_range(uint64_t trips) {
+    if (trips <= PM_TRIPS_APART)
+        return (unsigned)trips - 1;
+    unsigned range = PM_TRIPS_APART + 59 - (unsigned)__builtin_clzll(trips - 1);
+    return range < PM_N_TRIP_RANGES ? range : PM_N_TRIP_RANGES - 1;
+}
+
+/* The fewest trips of RANGE; the most are one less than those of the next. */
+static inline uint64_t pm_least_trips(unsigned range) {
+    return range < PM_TRIPS_APART ? range + 1
+                                  : ((uint64_t)PM_TRIPS_APART << (range - PM_TRIPS_APART)) + 1;
+}
+
+/* Entries of a loop, whose only way out is at the end of a basic block, with so many iterations
+   (core/behaviour/behaviour.h). */
+struct pm_raw_trips {
+    uint32_t block;               /* index in the module's structure */
+    uint32_t range;               /* of trips */
+    uint64_t entries, iterations; /* ENTRIES are not 0 */
 };
 
 /* What a thread moved on a socket in one call (core/communication/communication.h). */

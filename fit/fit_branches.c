@@ -1,5 +1,8 @@
 /* Models of mispredicted branches (core/behaviour/behaviour.h): a set of its own, of series of
-   counts (counts.c).  A branch that was never executed at a size is wrong 0 times there. */
+   counts (counts.c).  A branch that was never executed at a size is wrong 0 times there.
+
+   And how entries of loops are spread about their mean, as at the largest size: the mean at another
+   size follows from the counts, and entries are taken to be as far from it, relatively. */
 #include <stdlib.h>
 
 #include "core/base/base.h"
@@ -52,6 +55,23 @@ static void put_counts(const struct pm_profile *const *runs, size_t n, uint32_t 
     }
 }
 
+static void take_trips(const struct pm_profile *const *runs, size_t n,
+                       struct pm_branch_models *branches) {
+    const struct pm_behaviour *largest = NULL;
+    double most = 0;
+    for (size_t k = 0; k < n; k++) {
+        double iterations = 0;
+        for (size_t i = 0; i < runs[k]->behaviour.n_trips; i++)
+            iterations += runs[k]->behaviour.trips[i].iterations;
+        if (iterations > most) {
+            most = iterations;
+            largest = &runs[k]->behaviour;
+        }
+    }
+    for (size_t i = 0; largest && i < largest->n_trips; i++)
+        *PM_PUSH(branches, trips) = largest->trips[i];
+}
+
 void pm_fit_branches(const struct pm_profile *const *profiles, size_t n_profiles,
                      const struct pm_fit_options *options, struct pm_model_set *set) {
     const struct pm_profile **kept = pm_alloc(n_profiles, sizeof *kept);
@@ -67,8 +87,10 @@ void pm_fit_branches(const struct pm_profile *const *profiles, size_t n_profiles
         all &= kept[k]->behaviour.n_branches > 0;
         sizes[k] = kept[k]->parameters;
     }
-    if (all)
+    if (all) {
         list_blocks(kept, n, branches);
+        take_trips(kept, n, branches);
+    }
     double *counts = pm_alloc(branches->n_blocks * PM_N_PREDICTORS * n + 1, sizeof *counts);
     for (size_t i = 0; i < branches->n_blocks; i++)
         put_counts(kept, n, branches->blocks[i], counts + i * PM_N_PREDICTORS * n);

@@ -1,7 +1,8 @@
 /* `pmodel show --as branches`: the conditional branches of a run, most mispredictions first.
 
    JSON: {"format": "pmodel-branches", "version": 1, program, parameters, "branches": [a branch
-   each]}. Shares are fractions of 1. */
+   each]}. Shares are fractions of 1.  Trips are of a loop that the branch is the only way out of,
+   each range of them with entries and iterations; unknown of other branches. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,10 +17,42 @@ struct branch_row {
     double executions, mispredictions;
     double taken, analysed, wrong[PM_N_PREDICTORS]; /* shares of the executions */
     double share;                                   /* of all mispredictions */
+    const struct pm_measured_trips *trips;
+    size_t n_trips;
+    struct pm_trips_summary summary;
+};
+
+struct trips_range {
+    double trips, entries, iterations; /* TRIPS: of an entry, on average */
 };
 
 #define ROW(member_) PM_MEMBER(struct branch_row, member_)
 #define PLACE(get_) PM_PLACE(struct branch_row, place, get_)
+
+static json_t *trips_json(const struct branch_row *row) {
+    static const struct pm_field range_fields[] = {
+        {"trips", PM_NUMBER, PM_MEMBER(struct trips_range, trips)},
+        {"entries", PM_NUMBER, PM_MEMBER(struct trips_range, entries)},
+        {"iterations", PM_NUMBER, PM_MEMBER(struct trips_range, iterations)},
+    };
+    json_t *array = json_array();
+    for (size_t i = 0; i < row->n_trips; i++) {
+        const struct pm_measured_trips *from = &row->trips[i];
+        const struct trips_range range = {from->iterations / from->entries, from->entries,
+                                          from->iterations};
+        json_array_append_new(array, PM_JSON_OBJECT(range_fields, &range));
+    }
+    return array;
+}
+
+PM_GETTER(get_trips, struct branch_row,
+          row->n_trips ? pm_json_value(trips_json(row)) : pm_unknown())
+PM_GETTER(trips_cell, struct branch_row,
+          row->n_trips == 0 ? pm_text("")
+          : row->n_trips == 1
+              ? pm_copied_text(pm_count_text(row->summary.mean).text)
+              : pm_owned_text(pm_sprintf("%s to %s", pm_count_text(row->summary.shortest).text,
+                                         pm_count_text(row->summary.longest).text)))
 
 static const struct pm_field fields[] = {
     {"label", PM_NAME, ROW(label), .header = "BRANCH IN"},
@@ -36,6 +69,11 @@ static const struct pm_field fields[] = {
      .dispensable = 3},
     {"wrong_bimodal_share", PM_PERCENT, ROW(wrong[PM_PREDICTOR_BIMODAL]), .header = "BIMODAL %",
      .dispensable = 4},
+    {"trips_mean", PM_NUMBER, ROW(summary.mean)},
+    {"trips_shortest", PM_NUMBER, ROW(summary.shortest), .header = "TRIPS", .cell = trips_cell,
+     .dispensable = 2},
+    {"trips_longest", PM_NUMBER, ROW(summary.longest)},
+    {"trips", PM_JSON_ONLY, .get = get_trips},
 };
 
 /* Unknown ones last. */
@@ -53,6 +91,7 @@ static char *source_of(const struct pm_structure *structure, const struct pm_blo
 }
 
 static struct branch_row row_of(const struct pm_structure *structure,
+                                const struct pm_behaviour *behaviour,
                                 const struct pm_measured_branch *branch) {
     const struct pm_block *block = &structure->blocks[branch->block];
     struct branch_row row = {.place = {structure, block->scope},
@@ -64,6 +103,8 @@ static struct branch_row row_of(const struct pm_structure *structure,
                              .analysed = branch->analysed / branch->executions};
     for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
         row.wrong[p] = branch->analysed > 0 ? branch->wrong[p] / branch->analysed : NAN;
+    row.trips = pm_behaviour_trips(behaviour, branch->block, &row.n_trips);
+    row.summary = pm_trips_summary(row.trips, row.n_trips);
     row.mispredictions = pm_branch_mispredictions(branch, PM_PREDICTOR_TAGE);
     return row;
 }
@@ -78,7 +119,8 @@ static void write_table(FILE *out, const struct branch_row *rows, size_t n, doub
     free(size);
     struct pm_table_rows table = pm_table_begin(pm_fields_named(
         PM_FIELDS(fields), "label source executions taken_share mispredictions "
-                           "wrong_tage_share wrong_gshare_share wrong_bimodal_share"));
+                           "wrong_tage_share wrong_gshare_share wrong_bimodal_share "
+                           "trips_shortest"));
     size_t n_more = 0;
     for (size_t i = 0; i < n; i++)
         if (100 * rows[i].share >= options->min_percent)
@@ -91,7 +133,8 @@ static void write_table(FILE *out, const struct branch_row *rows, size_t n, doub
                       n_more, options->min_percent);
     pm_print_note(out, options,
                   "WRONG: by a TAGE predictor of usual size; mispredictions are those of all "
-                  "executions, at the share of those that were analysed");
+                  "executions, at the share of those that were analysed; TRIPS: iterations of an "
+                  "entry of the loop that the branch alone leaves");
 }
 
 void pm_report_branches(FILE *out, const struct pm_structure *structure,
@@ -101,7 +144,7 @@ void pm_report_branches(FILE *out, const struct pm_structure *structure,
     struct branch_row *rows = pm_alloc(n + 1, sizeof *rows);
     double executions = 0, mispredictions = 0;
     for (size_t i = 0; i < n; i++) {
-        rows[i] = row_of(structure, &behaviour->branches[i]);
+        rows[i] = row_of(structure, behaviour, &behaviour->branches[i]);
         executions += rows[i].executions;
         mispredictions += isnan(rows[i].mispredictions) ? 0 : rows[i].mispredictions;
     }
@@ -115,7 +158,8 @@ void pm_report_branches(FILE *out, const struct pm_structure *structure,
     } else if (options->format == PM_REPORT_CSV) {
         pm_fields_csv(out, PM_FIELDS(fields),
                       "label file source key address executions taken_share analysed_share "
-                      "mispredictions wrong_tage_share wrong_gshare_share wrong_bimodal_share",
+                      "mispredictions wrong_tage_share wrong_gshare_share wrong_bimodal_share "
+                      "trips_mean trips_shortest trips_longest",
                       rows, n, sizeof *rows);
     } else {
         json_t *document = pm_program_document("branches", structure);

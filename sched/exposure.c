@@ -209,13 +209,12 @@ static double new_lines_on_path(const struct exposing *e, const struct pm_path_s
 }
 
 static void add_path(struct exposing *e, const struct pm_path_step *steps, size_t n_steps,
-                     struct entries entries, double executions) {
+                     struct entries entries, double trips, double executions) {
     const struct pm_region_request *request = e->request;
     bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
-    struct pm_schedule_options options = {
-        .loop = is_loop ? request->region : PM_NONE,
-        .pessimistic = request->pessimistic,
-        .trips = is_loop ? pm_mean_trips(request->frequencies, request->region) : 0};
+    struct pm_schedule_options options = {.loop = is_loop ? request->region : PM_NONE,
+                                          .pessimistic = request->pessimistic,
+                                          .trips = trips};
     struct pm_path_schedule hits, misses;
     collect_loads(e, steps, n_steps, entries, executions);
     if (e->n_loads == 0)
@@ -289,6 +288,8 @@ static double bandwidth_cycles(const struct exposing *e, const struct pm_cost_su
 
 static void add_paths(struct exposing *e) {
     struct pm_paths paths = {0};
+    struct pm_trip_group groups[PM_MOST_TRIP_GROUPS];
+    unsigned n = pm_trip_groups(e->request->frequencies, e->request->region, groups);
     pm_paths_of_region(e->request->frequencies, e->request->region, &paths);
     for (size_t i = 0; i < paths.n_items; i++) {
         const struct pm_path_step *steps = &paths.steps[paths.items[i].first_step];
@@ -296,9 +297,14 @@ static void add_paths(struct exposing *e) {
         double executions = paths.items[i].executions, share = 1;
         if (e->request->frequencies->structure->scopes[e->request->region].kind == PM_SCOPE_LOOP)
             share = new_lines_on_path(e, steps, n_steps);
-        add_path(e, steps, n_steps, (struct entries){share, true}, share * executions);
-        if (share < 1)
-            add_path(e, steps, n_steps, (struct entries){share, false}, (1 - share) * executions);
+        for (unsigned g = 0; g < n; g++) {
+            double in_group = groups[g].share * executions;
+            add_path(e, steps, n_steps, (struct entries){share, true}, groups[g].trips,
+                     share * in_group);
+            if (share < 1)
+                add_path(e, steps, n_steps, (struct entries){share, false}, groups[g].trips,
+                         (1 - share) * in_group);
+        }
     }
     pm_paths_free(&paths);
 }

@@ -32,7 +32,8 @@ struct scheduling {
     struct pm_wrong_branch *wrong; /* of the region's basic blocks */
     struct pm_wrong_branch *steps_wrong;
     struct pm_crossings crossings;
-    double passed, with_entries; /* executions of paths; of those whose simulation has the exits */
+    double passed, with_entries; /* entries, or executions of paths outside loops; of those whose
+                                    simulation has the exits */
 };
 
 static void add_cause(struct scheduling *s, enum pm_cause cause, double cycles) {
@@ -83,29 +84,28 @@ static void add_wrong_branches(struct scheduling *s, const struct pm_path_step *
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
 }
 
-static void add_path(struct scheduling *s, const struct pm_path_step *steps, size_t n_steps,
-                     double executions, bool returns) {
+/* A path in entries of so many TRIPS; 0: it is not of a loop. */
+static void add_entries(struct scheduling *s, const struct pm_path_step *steps, size_t n_steps,
+                        double trips, double executions, bool returns) {
     const struct pm_region_request *request = s->request;
     bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
     if (request->profile)
         pm_crossings_of_path(request->frequencies->structure, request->profile,
                              request->target->machine->levels[0].block_bytes, steps, n_steps,
                              &s->crossings);
-    const struct pm_schedule_options options = {
-        .crossings = s->crossings.shares,
-        .loop = is_loop ? request->region : PM_NONE,
-        .pessimistic = request->pessimistic,
-        .trips = is_loop && !request->is_light
-                     ? pm_mean_trips(request->frequencies, request->region)
-                     : 0,
-        .bound_only = request->is_light,
-        .with_causes = request->with_causes,
-        .with_gains = request->with_gains};
+    const struct pm_schedule_options options = {.crossings = s->crossings.shares,
+                                                .loop = is_loop ? request->region : PM_NONE,
+                                                .pessimistic = request->pessimistic,
+                                                .trips = trips,
+                                                .bound_only = request->is_light,
+                                                .with_causes = request->with_causes,
+                                                .with_gains = request->with_gains};
     struct pm_path_schedule path;
     pm_schedule_known_path(request->known, request->target, steps, n_steps, &options, &path);
     pm_dump_path(request, steps, n_steps, executions, &options, &path);
-    s->passed += executions;
-    s->with_entries += path.has_entries ? executions : 0;
+    double entries = trips > 0 ? executions / trips : executions;
+    s->passed += entries;
+    s->with_entries += path.has_entries ? entries : 0;
     add_wrong_branches(s, steps, n_steps, &options, path.cycles, executions);
     add_path_cycles(s, &path, executions);
     double waiting = 0;
@@ -132,6 +132,17 @@ static void add_path(struct scheduling *s, const struct pm_path_step *steps, siz
     s->schedule->resource_cycles +=
         executions * fmax(path.bounds[PM_CAUSE_UNITS], path.bounds[PM_CAUSE_FRONT_END]);
     s->schedule->recurrence_cycles += executions * path.bounds[PM_CAUSE_RECURRENCE];
+}
+
+static void add_path(struct scheduling *s, const struct pm_path_step *steps, size_t n_steps,
+                     double executions, bool returns) {
+    const struct pm_region_request *request = s->request;
+    struct pm_trip_group groups[PM_MOST_TRIP_GROUPS] = {{.share = 1}};
+    unsigned n = 1;
+    if (!request->is_light)
+        n = pm_trip_groups(request->frequencies, request->region, groups);
+    for (unsigned g = 0; g < n; g++)
+        add_entries(s, steps, n_steps, groups[g].trips, groups[g].share * executions, returns);
 }
 
 static void add_paths(struct scheduling *s) {

@@ -22,6 +22,21 @@ bool pm_wrong_on_path(const struct pm_frequencies *frequencies, uint32_t region,
                       const struct pm_wrong_branch *wrong, const struct pm_path_step *steps,
                       size_t n_steps, struct pm_wrong_branch *steps_wrong);
 
+/* ---- trip_groups.c -----------------------------------------------------------------------------
+ */
+
+/* Entries of a loop that are about as long. */
+struct pm_trip_group {
+    double trips; /* iterations of an entry, on average; 0: not of a loop */
+    double share; /* of the loop's iterations */
+};
+enum { PM_MOST_TRIP_GROUPS = 6 };
+
+/* Those of REGION, shortest first; how many.  One of the mean where the region is no loop, or
+   nothing is known of its entries. */
+unsigned pm_trip_groups(const struct pm_frequencies *frequencies, uint32_t region,
+                        struct pm_trip_group groups[PM_MOST_TRIP_GROUPS]);
+
 /* ---- crossings.c -------------------------------------------------------------------------------
  */
 

@@ -111,6 +111,8 @@ static bool explain_counts(struct explaining *x, struct pm_error *err) {
     pm_loop_counts_make(x->structure, x->explanation.scope, x->answer->profile, models,
                         (const struct pm_profile *const *)profiles, x->explanation.counts);
     pm_profiles_free(profiles, models ? models->n_runs : 0);
+    x->explanation.trips =
+        pm_loop_trips(x->structure, x->explanation.scope, &x->answer->profile->behaviour);
     return true;
 }
 

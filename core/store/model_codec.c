@@ -7,6 +7,7 @@
 #include "core/base/base.h"
 #include "core/codec.h"
 #include "core/model.h"
+#include "core/raw_file.h"
 #include "core/store/private.h"
 
 static const char again[] = "run `pmodel fit` again";
@@ -278,10 +279,19 @@ static void code_inner(struct pm_codec *codec, struct pm_model_set **set,
 
 static void code_branch_block(struct pm_codec *codec, uint32_t *block) { U32(*block); }
 
+static void code_trips(struct pm_codec *codec, struct pm_measured_trips *row) {
+    U32(row->block);
+    U32(row->range);
+    REAL(row->entries);
+    REAL(row->iterations);
+    MUST(row->range < PM_N_TRIP_RANGES && row->entries > 0 && row->iterations >= row->entries);
+}
+
 static void code_branches(struct pm_codec *codec, struct pm_branch_models *branches) {
     GROWABLE(branches, blocks, code_branch_block);
     for (size_t i = 1; i < branches->n_blocks && !codec->in.fault; i++)
         MUST(branches->blocks[i - 1] < branches->blocks[i]);
+    GROWABLE(branches, trips, code_trips);
     code_inner(codec, &branches->models, PM_MODELS_OF_BRANCHES, NULL);
     MUST(codec->in.fault || branches->models->n_edges == branches->n_blocks * PM_N_PREDICTORS);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/raw_file.h"
 #include "core/store/private.h"
 
 /* ---- counts of edges ------------------------------------------------------------------------- */
@@ -161,6 +162,20 @@ static bool read_branches(struct pm_store *store, int64_t run, struct pm_behavio
     return pm_rows_end(&rows);
 }
 
+static bool read_trips(struct pm_store *store, int64_t run, struct pm_behaviour *behaviour,
+                       struct pm_error *err) {
+    struct pm_store_rows rows = pm_rows_of(store, PM_TRIPS, run, err);
+    const struct pm_measured_trips *row;
+    while ((row = pm_rows_next(&rows)))
+        if (row->range < PM_N_TRIP_RANGES && row->entries > 0 &&
+            row->iterations >= row->entries * (double)pm_least_trips(row->range) &&
+            isfinite(row->iterations))
+            pm_behaviour_add_trips(behaviour, row);
+        else
+            pm_rows_damaged(&rows);
+    return pm_rows_end(&rows);
+}
+
 bool pm_store_has_behaviour(struct pm_store *store, const struct pm_parameters *parameters,
                             bool *found, struct pm_error *err) {
     int64_t run = pm_store_find_run(store, parameters, err);
@@ -178,7 +193,9 @@ bool pm_store_put_profile(struct pm_store *store, int64_t run, const struct pm_p
            put_skipped(store, run, profile, err) &&
            put_strides(store, run, &profile->strides, err) &&
            pm_store_put_rows(store, PM_BRANCHES, run, profile->behaviour.branches,
-                             profile->behaviour.n_branches, err);
+                             profile->behaviour.n_branches, err) &&
+           pm_store_put_rows(store, PM_TRIPS, run, profile->behaviour.trips,
+                             profile->behaviour.n_trips, err);
 }
 
 bool pm_store_read_profile(struct pm_store *store, int64_t run, struct pm_profile *profile,
@@ -186,5 +203,6 @@ bool pm_store_read_profile(struct pm_store *store, int64_t run, struct pm_profil
     return pm_store_read_edges(store, run, profile, err) &&
            read_skipped(store, run, profile, err) &&
            read_strides(store, run, &profile->strides, err) &&
-           read_branches(store, run, &profile->behaviour, err);
+           read_branches(store, run, &profile->behaviour, err) &&
+           read_trips(store, run, &profile->behaviour, err);
 }

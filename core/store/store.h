@@ -30,7 +30,7 @@
 #include "core/structure/structure.h"
 #include "core/times.h"
 
-#define PM_STORE_VERSION 7
+#define PM_STORE_VERSION 8
 
 struct pm_store;
 

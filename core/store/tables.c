@@ -175,6 +175,12 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
                              COLUMN_OF("wrong_tage", wrong[PM_PREDICTOR_TAGE]))},
 #undef ROW
 
+/* Entries of loops by their trips, --behaviour (core/behaviour/behaviour.h). */
+#define ROW struct pm_measured_trips
+    [PM_TRIPS] = {"trips", "the trip counts", KEY(2),
+                  COLUMNS(INDEX(block), COLUMN(range), COLUMN(entries), COLUMN(iterations))},
+#undef ROW
+
 /* Stores by dirty distance, --write-backs (core/write_backs/write_backs.h). */
 #define ROW struct pm_histogram_row
     [PM_DIRTY] = {"dirty", "the dirty distances", KEY(2),

@@ -26,6 +26,7 @@ enum pm_table_id {
     PM_SKIPPED,
     PM_STRIDES,
     PM_BRANCHES,
+    PM_TRIPS,
     PM_DIRTY,
     PM_SEQUENTIAL,
     PM_CARRIED,

@@ -51,6 +51,8 @@ static struct pm_profile *profile_of_thread(const struct split *split,
     profile->borrows_strides = true;
     for (size_t i = 0; i < whole->behaviour.n_branches; i++)
         pm_behaviour_add_branch(&profile->behaviour, &whole->behaviour.branches[i]);
+    for (size_t i = 0; i < whole->behaviour.n_trips; i++)
+        pm_behaviour_add_trips(&profile->behaviour, &whole->behaviour.trips[i]);
 
     double *shares = pm_group_executions(structure, counts);
     for (size_t g = 0; g < structure->n_groups; g++)

@@ -187,6 +187,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
              pm_ingest_parts(sums->result->profile, raw, places, path, err) &&
              pm_ingest_branches(&sums->result->profile->behaviour, raw, places, path, err) &&
+             pm_ingest_trips(&sums->result->profile->behaviour, raw, places, path, err) &&
              pm_ingest_block_profile(&sums->blocks, raw, places, path, err) &&
              pm_ingest_communication(sums->communication, raw, places, sums->result->n_processes,
                                      path, err) &&

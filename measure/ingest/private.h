@@ -25,6 +25,11 @@ bool pm_ingest_branches(struct pm_behaviour *behaviour, const struct pm_raw *raw
                         const struct pm_module_place *const *places, const char *path,
                         struct pm_error *err);
 
+/* The same of trips. */
+bool pm_ingest_trips(struct pm_behaviour *behaviour, const struct pm_raw *raw,
+                     const struct pm_module_place *const *places, const char *path,
+                     struct pm_error *err);
+
 /* Adds what RAW knows of strides to STRIDES, for pm_run_strides_sort. */
 bool pm_ingest_strides(struct pm_run_strides *strides, const struct pm_raw *raw,
                        const struct pm_module_place *const *places, const char *path,

@@ -81,6 +81,11 @@ struct pm_raw_thread_branches { /* of one module in one thread */
     PM_ARRAY(struct pm_raw_branch, branches); /* ascending by block; owned */
 };
 
+struct pm_raw_thread_trips { /* of one module in one thread */
+    uint32_t module;
+    PM_ARRAY(struct pm_raw_trips, trips); /* ascending by block and range; owned */
+};
+
 struct pm_raw_rank { /* of a process of an MPI program */
     uint64_t rank, size;
     uint64_t library; /* enum pm_raw_library */
@@ -188,6 +193,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_profile, profiles);
     PM_ARRAY(struct pm_raw_masked, masked);
     PM_ARRAY(struct pm_raw_thread_branches, branches);
+    PM_ARRAY(struct pm_raw_thread_trips, trips);
     PM_ARRAY(char *, notes); /* sentences for the user */
 };
 

@@ -194,6 +194,32 @@ static bool read_branches(struct pm_raw *raw, struct pm_reader *in) {
     return true;
 }
 
+static bool trips_are_valid(const struct pm_raw_trips *row, const struct pm_raw_trips *before) {
+    return row->range < PM_N_TRIP_RANGES && row->entries &&
+           row->iterations / row->entries >= pm_least_trips(row->range) &&
+           (row->range + 1 == PM_N_TRIP_RANGES ||
+            (row->iterations - 1) / row->entries < pm_least_trips(row->range + 1) - 1) &&
+           (!before || before->block < row->block ||
+            (before->block == row->block && before->range < row->range));
+}
+
+static bool read_trips(struct pm_raw *raw, struct pm_reader *in) {
+    uint64_t module = pm_take_unsigned(in, 8);
+    pm_take_unsigned(in, 8); /* the thread */
+    if (in->fault || module >= raw->n_modules ||
+        pm_bytes_left(in) % sizeof(struct pm_raw_trips) != 0)
+        return false;
+    struct pm_raw_thread_trips *trips = PM_PUSH(raw, trips);
+    *trips = (struct pm_raw_thread_trips){.module = (uint32_t)module};
+    while (pm_bytes_left(in)) {
+        struct pm_raw_trips *row = PM_PUSH(trips, trips);
+        memcpy(row, pm_take(in, sizeof *row), sizeof *row);
+        if (!trips_are_valid(row, trips->n_trips > 1 ? row - 1 : NULL))
+            return false;
+    }
+    return true;
+}
+
 static bool read_frames(struct pm_raw *raw, struct pm_reader *in) {
     uint64_t module = pm_take_unsigned(in, 8), n = pm_take_unsigned(in, 8);
     if (in->fault || module >= raw->n_modules ||
@@ -299,6 +325,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
         break;
     case PM_RAW_BRANCHES:
         valid = read_branches(raw, &in);
+        break;
+    case PM_RAW_TRIPS:
+        valid = read_trips(raw, &in);
         break;
     case PM_RAW_FRAMES:
         valid = read_frames(raw, &in);
@@ -464,6 +493,9 @@ void pm_raw_free(struct pm_raw *raw) {
     for (size_t i = 0; i < raw->n_branches; i++)
         free(raw->branches[i].branches);
     free(raw->branches);
+    for (size_t i = 0; i < raw->n_trips; i++)
+        free(raw->trips[i].trips);
+    free(raw->trips);
     free(raw->profiles);
     free(raw->masked);
     pm_raw_free_intervals(raw);

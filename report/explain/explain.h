@@ -25,6 +25,7 @@ struct pm_explanation {
     uint32_t scope;           /* that the loop's row is named after */
     PM_ARRAY(uint32_t, also); /* what the same name stands for, too; owned */
     struct pm_loop_count counts[PM_N_LOOP_FIGURES];
+    struct pm_trips_summary trips; /* of the row's loop with most iterations; NAN: not measured */
     bool has_models;
     double level_gains[PM_MAX_LEVELS]; /* cycles that would be saved if all accesses hit the level;
                                           NAN: not worked out */
@@ -42,8 +43,8 @@ struct pm_explanation {
 };
 
 /* A screen, JSON, or CSV (a line for each reference group).  JSON: {"format": "pmodel-explain",
-   "version": 1, program, parameters, machine, "loop": {its place and row}, "counts": {…}, "cycles":
-   {…}, "groups": […], "fits": […], "suggestions": […]}. */
+   "version": 1, program, parameters, machine, "loop": {its place and row}, "counts": {…}, "trips":
+   {…} or null, "cycles": {…}, "groups": […], "fits": […], "suggestions": […]}. */
 void pm_report_explanation(FILE *out, const struct pm_explanation *explanation,
                            const struct pm_report_options *options);
 

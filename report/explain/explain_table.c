@@ -103,6 +103,12 @@ static void write_counts(FILE *out, const struct pm_explanation *e, const struct
     }
     pm_text_table_print(out, table, options);
     pm_text_table_free(table);
+    if (e->trips.longest > e->trips.shortest)
+        pm_print_line(out, options,
+                      "Trips: %s to %s of an entry, %s on average; half of the iterations are in "
+                      "entries of up to %s.",
+                      pm_count_text(e->trips.shortest).text, pm_count_text(e->trips.longest).text,
+                      pm_count_text(e->trips.mean).text, pm_count_text(e->trips.usual).text);
 }
 
 /* ---- cycles ---------------------------------------------------------------------------------- */

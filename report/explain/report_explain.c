@@ -236,6 +236,13 @@ static json_t *counts_json(const struct pm_explanation *e) {
     return object;
 }
 
+static const struct pm_field trips_fields[] = {
+    {"mean", PM_NUMBER, PM_MEMBER(struct pm_trips_summary, mean)},
+    {"shortest", PM_NUMBER, PM_MEMBER(struct pm_trips_summary, shortest)},
+    {"longest", PM_NUMBER, PM_MEMBER(struct pm_trips_summary, longest)},
+    {"usual", PM_NUMBER, PM_MEMBER(struct pm_trips_summary, usual)},
+};
+
 static json_t *suggestions_json(const struct pm_explanation *e, const struct pm_row *row) {
     json_t *array = json_array();
     for (size_t i = 0; i < e->suggestions.n_list; i++) {
@@ -264,6 +271,9 @@ static void write_json(FILE *out, const struct pm_explanation *e, const struct p
     pm_json_set_warnings(document, options);
     json_object_set_new(document, "loop", pm_fields_json(pm_row_fields, row));
     json_object_set_new(document, "counts", counts_json(e));
+    json_object_set_new(document, "trips",
+                        isnan(e->trips.mean) ? json_null()
+                                             : PM_JSON_OBJECT(trips_fields, &e->trips));
     json_object_set_new(
         document, "causes",
         pm_fields_array(PM_FIELDS(cause_fields), causes.rows, causes.n_rows, sizeof *causes.rows));

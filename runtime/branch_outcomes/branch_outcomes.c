@@ -17,9 +17,17 @@ struct branch_counts {
     uint64_t wrong[PM_N_PREDICTORS];
 };
 
+/* By number of the branch, in a thread: entries of the loop that it is the only way out of.  Memory
+   of branches that are no such way is not touched. */
+struct trip_counts {
+    uint64_t under_way; /* iterations of the entry that is not over */
+    uint64_t entries[PM_N_TRIP_RANGES], iterations[PM_N_TRIP_RANGES];
+};
+
 struct pm_thread_branches {
     struct branch_counts *counts;
-    uint32_t n_counts;
+    struct trip_counts *trips;
+    uint32_t n_counts;  /* of both */
     uint64_t n_buffers; /* that came */
     bool failed;        /* there is no memory */
     struct pm_predictors predictors;
@@ -40,6 +48,21 @@ static void judge(struct branch_counts *counts, unsigned wrong) {
     counts->analysed++;
     for (unsigned p = 0; p < PM_N_PREDICTORS; p++)
         counts->wrong[p] += wrong >> p & 1;
+}
+
+static void count_entry(struct trip_counts *trips, uint64_t n) {
+    unsigned range = pm_trip_range(n);
+    trips->entries[range]++;
+    trips->iterations[range] += n;
+}
+
+/* An iteration of a loop that LEAVES taken or not taken. */
+static void count_iteration(struct trip_counts *trips, bool taken, uint32_t leaves) {
+    trips->under_way++;
+    if (taken != (leaves == PM_BRANCH_LEAVES_TAKEN))
+        return;
+    count_entry(trips, trips->under_way);
+    trips->under_way = 0;
 }
 
 /* A visit of a loop: back N times, then out.  When the history is full of the same outcome nothing
@@ -63,8 +86,9 @@ static void follow(struct pm_thread_branches *branches, const struct pm_branch_r
                    enum pm_burst burst) {
     const struct pm_probe_branch *branch = &pm_branches[record->branch];
     struct branch_counts *counts = &branches->counts[record->branch];
-    if (branch->kind != PM_BRANCH_EACH) {
+    if (pm_branch_is_loop(branch->kind)) {
         uint64_t n = record->value;
+        count_entry(&branches->trips[record->branch], n + 1);
         counts->executions += n + 1;
         counts->taken += branch->kind == PM_BRANCH_LOOP_TAKEN ? n : 1;
         if (burst != PM_BURST_NONE)
@@ -74,6 +98,8 @@ static void follow(struct pm_thread_branches *branches, const struct pm_branch_r
     bool taken = record->value & 1;
     counts->executions++;
     counts->taken += taken;
+    if (branch->kind != PM_BRANCH_EACH)
+        count_iteration(&branches->trips[record->branch], taken, branch->kind);
     if (burst == PM_BURST_NONE)
         return;
     unsigned wrong = pm_predictors_learn(&branches->predictors, branch->address, taken);
@@ -93,8 +119,10 @@ static bool make_room(struct pm_thread *thread) {
         thread->branches = branches;
     }
     if (n > branches->n_counts &&
-        !pm_mgrow(&branches->counts, branches->n_counts * sizeof *branches->counts,
-                  n * sizeof *branches->counts))
+        (!pm_mgrow(&branches->counts, branches->n_counts * sizeof *branches->counts,
+                   n * sizeof *branches->counts) ||
+         !pm_mgrow(&branches->trips, branches->n_counts * sizeof *branches->trips,
+                   n * sizeof *branches->trips)))
         return false;
     branches->n_counts = n;
     return true;
@@ -124,6 +152,7 @@ void pm_branches_after_fork(struct pm_thread *thread) {
     struct pm_thread_branches *branches = thread->branches;
     if (branches) {
         pm_munmap(branches->counts, branches->n_counts * sizeof *branches->counts);
+        pm_munmap(branches->trips, branches->n_counts * sizeof *branches->trips);
         pm_munmap(branches, sizeof *branches);
     }
     thread->branches = NULL;
@@ -132,6 +161,18 @@ void pm_branches_after_fork(struct pm_thread *thread) {
 }
 
 /* ---- what was found -------------------------------------------------------------------------- */
+
+static void add_trips(struct pm_raw_builder *builder, uint32_t block,
+                      const struct trip_counts *trips) {
+    for (uint32_t range = 0; range < PM_N_TRIP_RANGES; range++) {
+        struct pm_raw_trips row = {.block = block,
+                                   .range = range,
+                                   .entries = trips->entries[range],
+                                   .iterations = trips->iterations[range]};
+        if (row.entries)
+            pm_raw_add(builder, &row, sizeof row);
+    }
+}
 
 void pm_branches_add(struct pm_raw_builder *builder, uint32_t module,
                      const struct pm_thread *thread) {
@@ -154,5 +195,13 @@ void pm_branches_add(struct pm_raw_builder *builder, uint32_t module,
         if (row.executions)
             pm_raw_add(builder, &row, sizeof row);
     }
+    pm_raw_section_end(builder);
+    pm_raw_section_begin(builder, PM_RAW_TRIPS);
+    pm_raw_add_u64(builder, module);
+    pm_raw_add_u64(builder, thread->number);
+    for (uint32_t i = header->first_branch;
+         i < header->first_branch + header->n_branches && i < branches->n_counts; i++)
+        if (pm_branches[i].kind != PM_BRANCH_EACH)
+            add_trips(builder, pm_branches[i].block, &branches->trips[i]);
     pm_raw_section_end(builder);
 }

@@ -545,7 +545,7 @@ static void another_version_is_named(void **state) {
     char *bytes = usual_bytes(&n_bytes);
     uint32_t version = PM_RAW_VERSION + 1;
     memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
-    assert_refused(bytes, n_bytes, "version 9");
+    assert_refused(bytes, n_bytes, "version 10");
     assert_refused("GIF89a..........................", 32, "not a raw file");
     free(bytes);
 }
@@ -818,6 +818,43 @@ static void branches_come_back_and_those_that_cannot_be_are_refused(void **state
     }
 }
 
+static void trips_come_back_and_those_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 10; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct pm_raw_trips trips[3] = {{3, 15, 2, 32}, {3, 16, 2, 64}, {4, 63, 1, 1ull << 60}};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        trips[0].iterations = fault == 1 ? 31 : fault == 2 ? 33 : 32; /* 16 of an entry */
+        trips[1].iterations = fault == 3 ? 33 : fault == 4 ? 65 : 64; /* 17 to 32 */
+        trips[1].range = fault == 5 ? 15 : 16;
+        trips[1].block = fault == 6 ? 2 : 3;
+        trips[2].range = fault == 7 ? 64 : 63;
+        trips[2].entries = fault == 8 ? 0 : 1;
+        pm_raw_section_begin(&builder, PM_RAW_TRIPS);
+        add_words(&builder, (uint64_t[]){0, 1}, 2);
+        pm_raw_add(&builder, trips, sizeof trips - (fault == 9 ? 8 : 0));
+        pm_raw_section_end(&builder);
+        if (fault > 0) {
+            assert_content_refused(&builder);
+            continue;
+        }
+        struct pm_error err = {0};
+        size_t n_bytes;
+        char *name = save(&builder, 9), *bytes = read_bytes(name, &n_bytes);
+        struct pm_raw *raw = pm_raw_read_memory(bytes, n_bytes, "trips", &err);
+        assert_non_null(raw);
+        assert_int_equal(raw->n_trips, 1);
+        assert_int_equal(raw->trips[0].n_trips, 3);
+        assert_memory_equal(raw->trips[0].trips, trips, sizeof trips);
+        pm_raw_free(raw);
+        unlink(name);
+        free(name);
+        free(bytes);
+    }
+}
+
 static void strides_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 17; fault++) {
@@ -921,6 +958,7 @@ int main(void) {
         cmocka_unit_test(samples_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),
         cmocka_unit_test(branches_come_back_and_those_that_cannot_be_are_refused),
+        cmocka_unit_test(trips_come_back_and_those_that_cannot_be_are_refused),
         cmocka_unit_test(strides_that_cannot_be_are_refused),
         cmocka_unit_test(profiles_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),

@@ -23,7 +23,7 @@ static uint32_t number_of(const struct pm_rewrite *rewrite, uint32_t branch) {
 void pm_x86_put_outcome(struct pm_rewrite *rewrite, uint32_t block) {
     struct pm_code *code = &rewrite->code;
     uint32_t branch = rewrite->plan->branch_of[block];
-    if (branch == PM_NONE || rewrite->plan->branches[branch].kind != PM_BRANCH_EACH)
+    if (branch == PM_NONE || pm_branch_is_loop(rewrite->plan->branches[branch].kind))
         return;
     const struct pm_insn *insn = pm_last_insn(rewrite->lifted, block);
     uint32_t k = (uint32_t)(insn - rewrite->lifted->insns);
@@ -47,7 +47,7 @@ void pm_x86_put_outcome(struct pm_rewrite *rewrite, uint32_t block) {
 void pm_x86_put_visit(struct pm_rewrite *rewrite, uint32_t block, unsigned reg, pm_live_set taken) {
     struct pm_code *code = &rewrite->code;
     uint32_t branch = rewrite->plan->branch_of[block];
-    if (branch == PM_NONE || rewrite->plan->branches[branch].kind == PM_BRANCH_EACH)
+    if (branch == PM_NONE || !pm_branch_is_loop(rewrite->plan->branches[branch].kind))
         return;
     unsigned pointer = reg == PM_RCX ? PM_RSI : PM_RCX;
     uint32_t over = pm_code_new_labels(code, 1);

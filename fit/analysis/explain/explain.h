@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
+#include "core/behaviour/behaviour.h"
 #include "core/machine/machine.h"
 #include "core/model.h"
 #include "core/prediction.h"
@@ -44,6 +45,10 @@ void pm_loop_figures(const struct pm_structure *structure, uint32_t scope,
 void pm_loop_counts_make(const struct pm_structure *structure, uint32_t scope,
                          const struct pm_profile *profile, const struct pm_model_set *models,
                          const struct pm_profile *const *profiles, struct pm_loop_count *counts);
+/* Of the entries of SCOPE's loops, the one with most iterations of those that are known; all NAN:
+   none is. */
+struct pm_trips_summary pm_loop_trips(const struct pm_structure *structure, uint32_t scope,
+                                      const struct pm_behaviour *behaviour);
 void pm_loop_counts_free(struct pm_loop_count *counts); /* what they own */
 
 /* ---- misses by reference group (loop_groups.c) ----------------------------------------------- */

@@ -57,6 +57,26 @@ void pm_loop_figures(const struct pm_structure *structure, uint32_t scope,
     free(blocks);
 }
 
+struct pm_trips_summary pm_loop_trips(const struct pm_structure *structure, uint32_t scope,
+                                      const struct pm_behaviour *behaviour) {
+    struct pm_trips_summary most = pm_trips_summary(NULL, 0);
+    double most_iterations = 0;
+    for (size_t i = 0, n; i < behaviour->n_trips; i += n) {
+        const struct pm_measured_trips *rows =
+            pm_behaviour_trips(behaviour, behaviour->trips[i].block, &n);
+        uint32_t loop = structure->blocks[rows->block].loop;
+        double iterations = 0;
+        for (size_t k = 0; k < n; k++)
+            iterations += rows[k].iterations;
+        if (loop == PM_NONE || pm_row_scope(structure, loop) != scope ||
+            iterations <= most_iterations)
+            continue;
+        most_iterations = iterations;
+        most = pm_trips_summary(rows, n);
+    }
+    return most;
+}
+
 /* ---- formulas -------------------------------------------------------------------------------- */
 
 /* SERIES: [figure][run]. */
