@@ -83,8 +83,8 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
 static struct pm_lifted *lift(struct pm_copier *copier, const struct pm_copies *copies,
                               const struct pm_copy *copy, struct pm_error *err) {
     struct pm_lift_options options = copier->lift;
-    options.entries = copy->only_imports ? copies->imports.items : NULL;
-    options.n_entries = copies->imports.n_items;
+    options.entries = copy->n_imports ? copies->imports.items : NULL;
+    options.n_entries = copy->n_imports;
     return pm_lift(copy->original, &options, err);
 }
 
@@ -99,7 +99,8 @@ static void keep_facts_of_program(struct maker *maker, const struct pm_lifted *l
 static bool add_module(struct maker *maker, const char *path, const char *to, bool only_imports,
                        struct pm_error *err) {
     struct pm_copies *copies = maker->copies;
-    struct pm_copy copy = {pm_strdup(path), pm_strdup(to), only_imports};
+    struct pm_copy copy = {pm_strdup(path), pm_strdup(to),
+                           only_imports ? copies->imports.n_items : 0};
     struct pm_lifted *lifted = lift(&maker->copier, copies, &copy, err);
     if (!lifted) {
         free_copy(&copy);

@@ -127,12 +127,12 @@ void pm_copies_request_free(struct pm_copies_request *request); /* what it owns 
 struct pm_copy {
     char *original;     /* real path of the module */
     char *instrumented; /* path of its copy; a library's has the name by which it is asked for */
-    bool only_imports;  /* of a library: only what the program's imports reach */
+    size_t n_imports;   /* of a library only what so many imports reach; 0: all of the module */
 };
 
 struct pm_copies {
     PM_ARRAY(struct pm_copy, files);          /* the program first */
-    struct pm_symbol_names imports;           /* of all of them; owned */
+    struct pm_symbol_names imports;           /* of all of them, in their order; owned */
     PM_ARRAY(struct pm_module_place, places); /* of each file in the structure */
     PM_ARRAY(char *, measurable);             /* libraries that could be measured, and are not: real
                                                  paths; owned */

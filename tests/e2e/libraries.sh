@@ -217,6 +217,7 @@ modules_of() {
 check "--no-libm leaves it out" \
     test "$(modules_of --no-libm ./mathematics)" = mathematics
 check "a program that calls libm is measured with it" test "$(modules_of '' ./mathematics)" = libm.so.6,mathematics
+check "and timed" pmodel run -q --time -o modules.pmdb -P N=1 -- ./mathematics
 pmodel report -m zen4 --wide modules.pmdb >named
 check "variants of a routine have the name of the symbol that leads to them" grep -q ' sin (libm\.so\.6) ' named
 echo 'static volatile int sum; int main(void) { for (int i = 0; i < 9; i++) sum += i; return 0; }' >linked.c
