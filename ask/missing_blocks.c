@@ -94,6 +94,25 @@ static void add_setting(struct words *command, const char *line) {
     }
 }
 
+/* Which libraries were measured, where that is not what is measured by itself. */
+static bool add_libraries(struct words *command, const struct pm_program *program,
+                          const struct pm_parameters *at, struct pm_error *err) {
+    struct pm_file_times times = {0};
+    bool left_out = false, ok = pm_store_file_times(program->store, at, &times, err);
+    for (size_t i = 1; i < program->structure->n_modules; i++)
+        if (!program->structure->modules[i].only_imports)
+            add_option(command, "--lib", program->structure->modules[i].name);
+    for (size_t i = 0; i < times.n_files; i++) {
+        const struct pm_file_time *file = &times.files[i];
+        left_out |= file->measurable && !file->measured && file->path &&
+                    pm_is_mathematics(pm_base_name(file->path));
+    }
+    if (left_out)
+        add_option(command, "--no-libm", NULL);
+    pm_file_times_free(&times);
+    return ok;
+}
+
 /* What was measured beside, as far as the store has it. */
 static bool add_extras(struct words *command, const struct pm_program *program,
                        const struct pm_parameters *at, struct pm_error *err) {
@@ -106,8 +125,8 @@ static bool add_extras(struct words *command, const struct pm_program *program,
     struct pm_times *times = pm_store_times(program->store, at, err);
     if (!times && err->kind != PM_ERROR_NONE)
         return false;
-    for (size_t i = 1; i < program->structure->n_modules; i++)
-        add_option(command, "--lib", program->structure->modules[i].name);
+    if (!add_libraries(command, program, at, err))
+        return false;
     if (carried)
         add_option(command, "--carry", NULL);
     if (bytes)

@@ -141,14 +141,15 @@ void pm_check_free(struct pm_check *check);
 
 /* The dynamic linker that the file names (PT_INTERP), in its image; NULL: a library. */
 const char *pm_lifted_interpreter(const struct pm_lifted *lifted);
-/* Does the file use symbols of the shared library named LIBRARY ("libm.so.6"), or is it at most
-   linked with it?  Of libraries with versions of symbols. */
-bool pm_lifted_takes_symbols_of(const struct pm_lifted *lifted, const char *library);
-/* The symbols of other files that the file uses; names and array are owned by the caller. */
-struct pm_symbol_names {
-    PM_ARRAY(char *, items);
+/* What a file uses of others. */
+struct pm_imports {
+    PM_ARRAY(char *, symbols);
+    PM_ARRAY(char *, libraries); /* those whose versions of symbols it asks for ("libm.so.6"): what
+                                    it is only linked with is not among them */
 };
-void pm_lifted_imports(const struct pm_lifted *lifted, struct pm_symbol_names *names);
+/* Adds those of LIFTED.  Freed by pm_imports_free. */
+void pm_lifted_imports(const struct pm_lifted *lifted, struct pm_imports *imports);
+void pm_imports_free(struct pm_imports *imports);
 
 /* Owned by LIFTED. */
 struct pm_structure *pm_lifted_structure(struct pm_lifted *lifted);

@@ -233,10 +233,11 @@ static void add_region(struct mapping *m, uint32_t region, double *executions,
     free(weights);
 }
 
-/* Executed calls that are not among the structure's. */
+/* Executed calls of code that is not measured. */
 static void count_calls_out(const struct mapping *m, struct pm_scope_prediction *scopes) {
     const struct pm_structure *structure = m->structure;
-    size_t next = 0;
+    bool *is_measured = pm_imports_measured(structure);
+    size_t next = 0, next_import = 0;
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
         const struct pm_block *block = &structure->blocks[b];
         double calls = 0;
@@ -244,9 +245,13 @@ static void count_calls_out(const struct mapping *m, struct pm_scope_prediction 
             calls += structure->ops[op].op_class == PM_OP_CALL;
         for (; next < structure->n_calls && structure->calls[next].block <= b; next++)
             calls -= structure->calls[next].block == b;
+        for (; next_import < structure->n_imports && structure->imports[next_import].block <= b;
+             next_import++)
+            calls -= is_measured[next_import];
         if (calls > 0)
             scopes[block->scope].self.calls_out += calls * m->frequencies.blocks[b];
     }
+    free(is_measured);
 }
 
 /* ---- the bound ------------------------------------------------------------------------------- */

@@ -31,6 +31,7 @@ struct pm_routine_code {
                                  may arrive at those indirect entries by means that the CFG does not
                                  see */
     bool entered_by_offset;   /* offset_entries.c: an interpreter in assembly language */
+    bool is_resolver;         /* of an indirect symbol whose variants have its name now */
     bool may_not_return;      /* exit, longjmp, throw or unknown code may be called from it */
 };
 

@@ -30,8 +30,8 @@ uint64_t pm_pc_relative_address(const struct pm_insn *insn, const uint8_t *bytes
 /* The address that instruction INSN forms or completes, where the ISA needs several; FIRST: the
    first one of its routine. */
 uint64_t pm_formed_address(const struct pm_lifted *lifted, uint32_t insn, uint32_t first);
-/* Of a routine without a symbol whose address the resolver of an indirect symbol forms the name is
-   that symbol's. */
+/* A routine without a symbol whose address the resolver of an indirect symbol forms is named as a
+   variant of that symbol. */
 void pm_name_variants(struct pm_lifted *lifted);
 
 /* ---- routines that are reached (reached.c) ----------------------------------------------------

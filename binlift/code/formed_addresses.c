@@ -25,8 +25,9 @@ uint64_t pm_formed_address(const struct pm_lifted *lifted, uint32_t insn, uint32
 /* ---- variants of an indirect symbol ---------------------------------------------------------- */
 
 static void name_variants_of(struct pm_lifted *lifted, uint32_t resolver) {
-    const struct pm_routine_code *code = &lifted->routine_codes[resolver];
-    const struct pm_routine *named = &lifted->structure->routines[resolver];
+    struct pm_routine_code *code = &lifted->routine_codes[resolver];
+    const char *symbol = lifted->structure->routines[resolver].name;
+    unsigned n = 0;
     for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
         uint64_t address = pm_formed_address(lifted, k, code->first_insn);
         uint32_t r = address ? pm_routine_at(lifted, address) : PM_NONE;
@@ -35,8 +36,9 @@ static void name_variants_of(struct pm_lifted *lifted, uint32_t resolver) {
             continue;
         free(variant->name);
         free(variant->display_name);
-        variant->name = pm_strdup(named->name);
-        variant->display_name = pm_strdup(named->display_name);
+        variant->name = pm_variant_name(symbol, ++n);
+        variant->display_name = pm_strdup(variant->name);
+        code->is_resolver = true;
     }
 }
 

@@ -18,6 +18,7 @@ static void code_module(struct pm_codec *codec, struct pm_module *module) {
     U32(module->build_id_bytes);
     BOOL(module->has_metadata);
     BOOL(module->has_lines);
+    BOOL(module->only_imports);
     INDEX(module->scope);
     U64(module->text_bytes);
     U64(module->lifted_bytes);
@@ -172,6 +173,12 @@ static void code_call(struct pm_codec *codec, struct pm_call *call) {
     INDEX(call->routine);
 }
 
+static void code_import(struct pm_codec *codec, struct pm_import *import) {
+    INDEX(import->block);
+    BOOL(import->same_file);
+    pm_code_text(codec, &import->symbol);
+}
+
 static void code_assignment(struct pm_codec *codec, struct pm_assignment *assignment) {
     INDEX(assignment->op);
     INDEX(assignment->callee);
@@ -202,6 +209,7 @@ static void code_structure(struct pm_codec *codec, struct pm_structure *s) {
     GROWABLE(s, dependences, code_dependence);
     GROWABLE(s, unknowns, code_unknown);
     GROWABLE(s, calls, code_call);
+    GROWABLE(s, imports, code_import);
     GROWABLE(s, mnemonics, code_mnemonic);
     GROWABLE(s, assignments, code_assignment);
 }

@@ -160,6 +160,10 @@ static bool check_calls(const struct pm_structure *s, struct pm_error *err) {
             !is_index(s->calls[i].routine, s->n_routines) ||
             (i && s->calls[i].block < s->calls[i - 1].block))
             return damaged(err, "call", i);
+    for (size_t i = 0; i < s->n_imports; i++)
+        if (!is_index(s->imports[i].block, s->n_blocks) || !s->imports[i].symbol ||
+            (i && s->imports[i].block < s->imports[i - 1].block))
+            return damaged(err, "call of another file", i);
     return true;
 }
 

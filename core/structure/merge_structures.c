@@ -89,6 +89,8 @@ static void shift_data(struct pm_structure *from, const struct shifts *by) {
         shift(&from->assignments[i].op, by->op);
         shift(&from->assignments[i].callee, by->routine);
     }
+    for (size_t i = 0; i < from->n_imports; i++)
+        shift(&from->imports[i].block, by->block);
     for (size_t i = 0; i < from->n_calls; i++) {
         shift(&from->calls[i].block, by->block);
         shift(&from->calls[i].routine, by->routine);
@@ -145,6 +147,7 @@ static void move_items(struct pm_structure *into, struct pm_structure *from) {
     APPEND(into, from, dependences, 0);
     APPEND(into, from, unknowns, 0);
     APPEND(into, from, calls, 0);
+    APPEND(into, from, imports, 0);
     APPEND(into, from, assignments, 0);
     into->n_counters += from->n_counters;
     from->n_counters = 0;

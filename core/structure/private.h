@@ -4,7 +4,7 @@
 
 #include "core/structure/structure.h"
 
-#define PM_STRUCTURE_VERSION 9 /* of the bytes */
+#define PM_STRUCTURE_VERSION 10 /* of the bytes */
 
 /* Whether every index of a structure read from a file names something that is there, and every
    enumerator is known; else a sentence. */

@@ -60,6 +60,9 @@ void pm_structure_free(struct pm_structure *structure) {
     free(structure->dependences);
     free(structure->unknowns);
     free(structure->calls);
+    for (size_t i = 0; i < structure->n_imports; i++)
+        free(structure->imports[i].symbol);
+    free(structure->imports);
     free(structure->assignments);
     for (size_t i = 0; i < structure->n_mnemonics; i++)
         free(structure->mnemonics[i]);

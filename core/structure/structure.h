@@ -30,6 +30,7 @@ struct pm_module {
                               known */
     bool has_metadata;     /* at least one routine has `.pmodel` */
     bool has_lines;        /* DWARF line information was found */
+    bool only_imports;     /* a library of which only what the modules before it use was lifted */
     uint32_t scope;        /* its PM_SCOPE_MODULE */
     uint64_t text_bytes;   /* size of executable sections */
     uint64_t lifted_bytes; /* of these, proven to be code of lifted routines */
@@ -259,6 +260,15 @@ struct pm_call {
     uint32_t block, routine;
 };
 
+/* A call of a routine of another file, or of an indirect one of the same file, by the symbol that
+   it is bound to: of routines of this symbol, variants of an indirect one, the one that is entered.
+ */
+struct pm_import {
+    uint32_t block;
+    bool same_file;
+    char *symbol;
+};
+
 /* ---- what general registers hold ------------------------------------------------------------- */
 
 enum { PM_MOST_ASSIGNED = 3 };
@@ -309,6 +319,7 @@ struct pm_structure {
     PM_ARRAY(struct pm_dependence, dependences); /* ascending by scope */
     PM_ARRAY(struct pm_unknown, unknowns);       /* ascending by block, each mnemonic once */
     PM_ARRAY(struct pm_call, calls);             /* ascending by block */
+    PM_ARRAY(struct pm_import, imports);         /* the same */
     PM_ARRAY(struct pm_assignment, assignments); /* ascending by op */
     PM_ARRAY(char *, mnemonics);                 /* of instructions, in small letters */
     uint32_t n_counters;
@@ -361,6 +372,27 @@ uint32_t pm_edge_scope(const struct pm_structure *structure, uint32_t edge);
 /* The loop directly in LOOP that BLOCK is in; LOOP for the blocks directly in it; PM_NONE outside.
  */
 uint32_t pm_inner_loop_around(const struct pm_structure *structure, uint32_t block, uint32_t loop);
+
+/* ---- calls from file to file (imports.c) ------------------------------------------------------
+ */
+
+/* "sin.variant2"; owned by the caller.  And does NAME stand for SYMBOL or for a variant of it? */
+char *pm_variant_name(const char *symbol, unsigned number);
+bool pm_is_of_symbol(const char *name, const char *symbol);
+/* Is LIBRARY ("libm.so.6") one of mathematics?  What a program uses of these is measured with it.
+ */
+bool pm_is_mathematics(const char *library);
+/* Of each import whether it is of another module that is measured, too; owned by the caller. */
+bool *pm_imports_measured(const struct pm_structure *structure);
+/* Which basic block calls which routine, in all modules together: calls and, of imports, those of
+   the routines that ran, by EXECUTED (how often each basic block was executed). */
+struct pm_known_calls {
+    PM_ARRAY(struct pm_call, items); /* owned by the caller */
+};
+struct pm_known_calls pm_known_calls_find(const struct pm_structure *structure,
+                                          const double *executed);
+
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 struct pm_structure *pm_structure_new(void); /* with the program scope (index 0) */
 void pm_structure_free(struct pm_structure *structure);

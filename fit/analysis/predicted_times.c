@@ -46,35 +46,39 @@ static void place_own_costs(struct passing *p) {
 
 /* ---- from routines to their callers ---------------------------------------------------------- */
 
-static bool is_recursive(const struct passing *p, const struct pm_call *call) {
-    return p->structure->blocks[call->block].routine == call->routine;
+/* But of routines by themselves. */
+static struct pm_known_calls find_known_calls(const struct passing *p) {
+    struct pm_known_calls known = pm_known_calls_find(p->structure, p->executed);
+    size_t n = 0;
+    for (size_t i = 0; i < known.n_items; i++)
+        if (p->structure->blocks[known.items[i].block].routine != known.items[i].routine)
+            known.items[n++] = known.items[i];
+    known.n_items = n;
+    return known;
 }
 
-/* Of each routine: calls that are known, but its own. */
-static double *count_known_calls(const struct passing *p) {
+static double *count_known_calls(const struct passing *p, const struct pm_known_calls *known) {
     double *calls = pm_alloc(p->structure->n_routines, sizeof *calls);
-    for (size_t i = 0; i < p->structure->n_calls; i++) {
-        const struct pm_call *call = &p->structure->calls[i];
-        if (!is_recursive(p, call))
-            calls[call->routine] += p->executed[call->block];
-    }
+    for (size_t i = 0; i < known->n_items; i++)
+        calls[known->items[i].routine] += p->executed[known->items[i].block];
     return calls;
 }
 
 static void pass_to_callers(struct passing *p) {
     enum { MOST_PASSES = 64 };
     const struct pm_structure *structure = p->structure;
-    double *calls = count_known_calls(p);
+    struct pm_known_calls known = find_known_calls(p);
+    double *calls = count_known_calls(p, &known);
     struct pm_cost_sum *passed = pm_alloc(structure->n_routines, sizeof *passed);
     for (int pass = 0; pass < MOST_PASSES; pass++) {
         memcpy(passed, p->of_routine, structure->n_routines * sizeof *passed);
         for (size_t r = 0; r < structure->n_routines; r++)
             if (calls[r] > 0)
                 p->of_routine[r] = (struct pm_cost_sum){0};
-        for (size_t i = 0; i < structure->n_calls; i++) {
-            const struct pm_call *call = &structure->calls[i];
+        for (size_t i = 0; i < known.n_items; i++) {
+            const struct pm_call *call = &known.items[i];
             double executed = p->executed[call->block];
-            if (executed > 0 && !is_recursive(p, call))
+            if (executed > 0)
                 pm_cost_sum_add_share(holder(p, structure->blocks[call->block].scope),
                                       &passed[call->routine], executed / calls[call->routine]);
         }
@@ -83,6 +87,7 @@ static void pass_to_callers(struct passing *p) {
         pm_cost_sum_add(&p->untimed, &p->of_routine[r]);
     free(passed);
     free(calls);
+    free(known.items);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

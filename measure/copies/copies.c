@@ -9,19 +9,13 @@
 
 #include "measure/copies/private.h"
 
-/* Libraries of mathematics: the time of their routines is the program's, as if they were its own.
-   Of these, only what the program uses is measured. */
-static const char *const mathematics[] = {"libm.so.6", "libmvec.so.1"};
-enum { N_MATHEMATICS = sizeof mathematics / sizeof *mathematics };
-
 /* What is needed for each of the modules. */
 struct maker {
     struct pm_copier copier;
     const struct pm_progress *progress;
     const char *folder;
     char *const *environment;
-    char *interpreter;        /* of the program; NULL: it is a library */
-    bool uses[N_MATHEMATICS]; /* the program takes symbols of that one */
+    char *interpreter; /* of the program; NULL: it is a library */
     struct pm_copies *copies;
 };
 
@@ -83,16 +77,9 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
 static struct pm_lifted *lift(struct pm_copier *copier, const struct pm_copies *copies,
                               const struct pm_copy *copy, struct pm_error *err) {
     struct pm_lift_options options = copier->lift;
-    options.entries = copy->n_imports ? copies->imports.items : NULL;
+    options.entries = copy->n_imports ? copies->imports.symbols : NULL;
     options.n_entries = copy->n_imports;
     return pm_lift(copy->original, &options, err);
-}
-
-static void keep_facts_of_program(struct maker *maker, const struct pm_lifted *lifted) {
-    const char *interpreter = pm_lifted_interpreter(lifted);
-    maker->interpreter = interpreter ? pm_strdup(interpreter) : NULL;
-    for (size_t i = 0; i < N_MATHEMATICS; i++)
-        maker->uses[i] = pm_lifted_takes_symbols_of(lifted, mathematics[i]);
 }
 
 /* Instruments the module PATH as TO and puts its structure behind those before it. */
@@ -100,7 +87,7 @@ static bool add_module(struct maker *maker, const char *path, const char *to, bo
                        struct pm_error *err) {
     struct pm_copies *copies = maker->copies;
     struct pm_copy copy = {pm_strdup(path), pm_strdup(to),
-                           only_imports ? copies->imports.n_items : 0};
+                           only_imports ? copies->imports.n_symbols : 0};
     struct pm_lifted *lifted = lift(&maker->copier, copies, &copy, err);
     if (!lifted) {
         free_copy(&copy);
@@ -113,9 +100,11 @@ static bool add_module(struct maker *maker, const char *path, const char *to, bo
               write_copy(maker, lifted, to, left_out, not_recorded, err);
     if (ok) {
         struct pm_structure *structure = pm_lifted_structure(lifted);
+        const char *interpreter = pm_lifted_interpreter(lifted);
+        if (copies->n_files == 0 && interpreter)
+            maker->interpreter = pm_strdup(interpreter);
         pm_lifted_imports(lifted, &copies->imports);
-        if (copies->n_files == 0)
-            keep_facts_of_program(maker, lifted);
+        structure->modules[0].only_imports = only_imports;
         say_coverage(maker->progress, path, structure);
         ok = pm_structure_append(copies->structure, structure, &place, err);
     }
@@ -159,15 +148,21 @@ static bool add_library(struct maker *maker, const struct pm_library *library,
     return ok;
 }
 
+static bool uses(const struct pm_imports *imports, const char *library) {
+    for (size_t i = 0; i < imports->n_libraries; i++)
+        if (strcmp(imports->libraries[i], library) == 0)
+            return true;
+    return false;
+}
+
+/* Those of mathematics whose symbols the program uses: their time is the program's. */
 static void ask_for_mathematics(const struct maker *maker, struct pm_libraries *libraries) {
-    for (size_t i = 0; i < libraries->n_items; i++)
-        for (size_t k = 0; k < N_MATHEMATICS; k++) {
-            struct pm_library *library = &libraries->items[i];
-            if (!maker->uses[k] || library->is_kept || library->is_asked_for ||
-                strcmp(library->name, mathematics[k]) != 0)
-                continue;
+    for (size_t i = 0; i < libraries->n_items; i++) {
+        struct pm_library *library = &libraries->items[i];
+        if (pm_is_mathematics(library->name) && !library->is_kept && !library->is_asked_for &&
+            uses(&maker->copies->imports, library->name))
             library->is_asked_for = library->only_imports = true;
-        }
+    }
 }
 
 /* One that was not named may stay as it is, which is said. */
@@ -244,9 +239,7 @@ bool pm_copies_make(const struct pm_copies_request *request, const char *program
 void pm_copies_free(struct pm_copies *copies) {
     for (size_t i = 0; i < copies->n_files; i++)
         free_copy(&copies->files[i]);
-    for (size_t i = 0; i < copies->imports.n_items; i++)
-        free(copies->imports.items[i]);
-    free(copies->imports.items);
+    pm_imports_free(&copies->imports);
     free(copies->files);
     for (size_t i = 0; i < copies->n_measurable; i++)
         free(copies->measurable[i]);

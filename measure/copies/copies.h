@@ -132,7 +132,7 @@ struct pm_copy {
 
 struct pm_copies {
     PM_ARRAY(struct pm_copy, files);          /* the program first */
-    struct pm_symbol_names imports;           /* of all of them, in their order; owned */
+    struct pm_imports imports;                /* of all of them, in their order; owned */
     PM_ARRAY(struct pm_module_place, places); /* of each file in the structure */
     PM_ARRAY(char *, measurable);             /* libraries that could be measured, and are not: real
                                                  paths; owned */

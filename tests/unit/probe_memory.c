@@ -390,7 +390,8 @@ static void check_misses_in_flight(unsigned of_memory, double first, double seco
                                           .threads = 1};
     struct pm_probe_budget budget = {0};
     const struct pm_probe_effort effort = {.budget = &budget};
-    struct pm_memory_probe probe = {.n_caches = 2};
+    struct pm_probed_cache caches[2] = {0};
+    struct pm_memory_probe probe = {.caches = caches, .n_caches = 2};
     probe.caches[0].size_bytes = pm_estimate_exactly(FIRST_BYTES);
     probe.caches[1].size_bytes = pm_estimate_exactly(SECOND_BYTES);
     pm_find_misses_in_flight(&bench, &effort, &probe);
