@@ -22,8 +22,10 @@ check "dump of loop nests, their slots, replayed branches and refusals is the ke
 
 # What the passes of fit and of predictions made, each under its name.
 gcc -no-pie -o sweeps "$TOP/tests/dumps/sweeps.s"
+fixed_addresses='setarch -R' # so that the same data meet in a set
+$fixed_addresses true 2>/dev/null || fixed_addresses=''
 measure() { # STORE OPTION...
-    pmodel run -o "$1" -P N=16,24,32,40,48,64 "${@:2}" -- ./sweeps {N} >/dev/null 2>&1
+    $fixed_addresses pmodel run -o "$1" -P N=16,24,32,40,48,64 "${@:2}" -- ./sweeps {N} >/dev/null 2>&1
 }
 # all_passes COMMAND ARGUMENT... PART: the dump of each of its passes, of a part of the program.
 all_passes() {
