@@ -189,6 +189,7 @@ static bool add_libraries(struct maker *maker, const char *program, struct pm_er
             *err = why;
             ok = false;
         } else {
+            *PM_PUSH(maker->copies, measurable) = pm_strdup(library->path);
             pm_progress_say(maker->progress, "not measured: %s", why.text);
         }
     }

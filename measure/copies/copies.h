@@ -134,8 +134,8 @@ struct pm_copies {
     PM_ARRAY(struct pm_copy, files);          /* the program first */
     struct pm_imports imports;                /* of all of them, in their order; owned */
     PM_ARRAY(struct pm_module_place, places); /* of each file in the structure */
-    PM_ARRAY(char *, measurable);             /* libraries that could be measured, and are not: real
-                                                 paths; owned */
+    PM_ARRAY(char *, measurable);             /* libraries that may be asked for, and are not
+                                                 measured: real paths; owned */
     int mpi; /* enum pm_raw_library that the program needs, itself or by a library; 0: none */
     struct pm_structure *structure; /* of all */
     /* Per routine of the structure: has counters, but nothing else is measured, because of the
