@@ -226,11 +226,15 @@ static bool fit_from_zero(struct pm_series_workspace *w, const double *y, size_t
     return false;
 }
 
-/* In one parameter.  *EXPLAINS_ROUNDING: the model is nearer to the values than those are to what
+/* *EXPLAINS_ROUNDING: the model, of one parameter, is nearer to the values than those are to what
    was rounded to give them. */
-static void fit_one(struct pm_series_workspace *w, const double *y, enum pm_series_kind kind,
-                    struct pm_model *model, bool *explains_rounding) {
+static void fit(struct pm_series_workspace *w, const double *y, enum pm_series_kind kind,
+                struct pm_model *model, bool *explains_rounding) {
     *explains_rounding = false;
+    if (w->design->n_axes > 1) {
+        pm_several_fit(w, y, kind, model);
+        return;
+    }
     *model = (struct pm_model){.leave_one_out_error = NAN};
     size_t from = 0, n_sizes = w->design->n;
     while (from < n_sizes && (isnan(y[from]) || (kind != PM_SERIES_DISTANCE && y[from] == 0)))
@@ -298,10 +302,7 @@ static void score_rounding(struct pm_series_workspace *w, bool is_rounded) {
 void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_series_kind kind,
                    struct pm_model *model) {
     bool explains_rounding;
-    if (w->design->n_axes > 1)
-        pm_several_fit(w, y, kind, model);
-    else
-        fit_one(w, y, kind, model, &explains_rounding);
+    fit(w, y, kind, model, &explains_rounding);
 }
 
 /* Small whole numbers are met by functions that have nothing to do with them: four terms meet five
@@ -309,15 +310,11 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
 void pm_series_fit_executions(struct pm_series_workspace *w, const double *y,
                               struct pm_model *model) {
     bool explains_rounding;
-    if (w->design->n_axes > 1) {
-        pm_several_fit(w, y, PM_SERIES_COUNT, model);
-        return;
-    }
-    fit_one(w, y, PM_SERIES_COUNT, model, &explains_rounding);
+    fit(w, y, PM_SERIES_COUNT, model, &explains_rounding);
     if (!explains_rounding || pm_fit_without(PM_STEP_ROUNDING))
         return;
     score_rounding(w, true);
-    fit_one(w, y, PM_SERIES_COUNT, model, &explains_rounding);
+    fit(w, y, PM_SERIES_COUNT, model, &explains_rounding);
     score_rounding(w, false);
 }
 

@@ -140,6 +140,11 @@ void pm_series_workspace_free(struct pm_series_workspace *workspace);
 void pm_series_fit(struct pm_series_workspace *workspace, const double *y, enum pm_series_kind kind,
                    struct pm_model *model);
 
+/* The same of executions, which are whole numbers: a model that is nearer to them than to what they
+   would be without rounding is no better for it, unless it is exact. */
+void pm_series_fit_executions(struct pm_series_workspace *workspace, const double *y,
+                              struct pm_model *model);
+
 /* What the series are of that a workspace fits from here on, for the dump of their candidates
    (dump_candidates.c). */
 struct pm_series_subject {
@@ -149,11 +154,6 @@ struct pm_series_subject {
 };
 void pm_series_about(struct pm_series_workspace *workspace,
                      const struct pm_series_subject *subject);
-
-/* The same of executions, which are whole numbers: a model that is nearer to them than to what they
-   would be without rounding is no better for it, unless it is exact. */
-void pm_series_fit_executions(struct pm_series_workspace *workspace, const double *y,
-                              struct pm_model *model);
 
 /* How well a free polynomial of degree 3 at most predicts each of Y[FROM …] from the others: the
    leave-one-out error, relative; 0 for all zeros. */
