@@ -26,6 +26,12 @@ void pm_shorten_larger_blocks(const struct pm_histogram *smaller, struct pm_hist
 /* The same of all histograms of PROFILE, at one size with its strides, where it is asked for. */
 void pm_shorten_larger_blocks_of(const struct pm_structure *structure, struct pm_profile *profile);
 
+/* What the models BRANCHES say at the size of PROFILE, whose counts of edges are there, is added to
+   its behaviour (predicted_behaviour.c).  Errors: a parameter that is missing. */
+bool pm_predict_behaviour(const struct pm_structure *structure,
+                          const struct pm_branch_models *branches, struct pm_profile *profile,
+                          struct pm_error *err);
+
 /* How far P is beyond the runs of SET, 1 inside: the largest factor of any parameter, above the
    largest or (*BELOW, which may be NULL) below the smallest value. */
 double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p,
