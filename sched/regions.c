@@ -32,6 +32,9 @@ struct scheduling {
     struct pm_wrong_branch *wrong; /* of the region's basic blocks */
     struct pm_wrong_branch *steps_wrong;
     struct pm_crossings crossings;
+    struct pm_trip_group
+        groups[PM_MOST_TRIP_GROUPS]; /* one, of no trips, where nothing is simulated */
+    unsigned n_groups;
     double passed, with_entries; /* entries, or executions of paths outside loops; of those whose
                                     simulation has the exits */
 };
@@ -84,15 +87,11 @@ static void add_wrong_branches(struct scheduling *s, const struct pm_path_step *
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
 }
 
-/* A path in entries of so many TRIPS; 0: it is not of a loop. */
+/* A path, whose crossings are known, in entries of so many TRIPS; 0: it is not of a loop. */
 static void add_entries(struct scheduling *s, const struct pm_path_step *steps, size_t n_steps,
                         double trips, double executions, bool returns) {
     const struct pm_region_request *request = s->request;
     bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
-    if (request->profile)
-        pm_crossings_of_path(request->frequencies->structure, request->profile,
-                             request->target->machine->levels[0].block_bytes, steps, n_steps,
-                             &s->crossings);
     const struct pm_schedule_options options = {.crossings = s->crossings.shares,
                                                 .loop = is_loop ? request->region : PM_NONE,
                                                 .pessimistic = request->pessimistic,
@@ -137,12 +136,13 @@ static void add_entries(struct scheduling *s, const struct pm_path_step *steps, 
 static void add_path(struct scheduling *s, const struct pm_path_step *steps, size_t n_steps,
                      double executions, bool returns) {
     const struct pm_region_request *request = s->request;
-    struct pm_trip_group groups[PM_MOST_TRIP_GROUPS] = {{.share = 1}};
-    unsigned n = 1;
-    if (!request->is_light)
-        n = pm_trip_groups(request->frequencies, request->region, groups);
-    for (unsigned g = 0; g < n; g++)
-        add_entries(s, steps, n_steps, groups[g].trips, groups[g].share * executions, returns);
+    if (request->profile)
+        pm_crossings_of_path(request->frequencies->structure, request->profile,
+                             request->target->machine->levels[0].block_bytes, steps, n_steps,
+                             &s->crossings);
+    for (unsigned g = 0; g < s->n_groups; g++)
+        add_entries(s, steps, n_steps, s->groups[g].trips, s->groups[g].share * executions,
+                    returns);
 }
 
 static void add_paths(struct scheduling *s) {
@@ -213,7 +213,11 @@ void pm_schedule_region(const struct pm_region_request *request,
                            .left = pm_alloc(routine->n_blocks, sizeof *s.left),
                            .first_block = routine->first_block,
                            .wrong = pm_wrong_branches(request->frequencies, request->region),
-                           .steps_wrong = pm_alloc(2 * routine->n_blocks + 1, sizeof *s.wrong)};
+                           .steps_wrong = pm_alloc(2 * routine->n_blocks + 1, sizeof *s.wrong),
+                           .groups = {{.share = 1}},
+                           .n_groups = 1};
+    if (!request->is_light)
+        s.n_groups = pm_trip_groups(request->frequencies, request->region, s.groups);
     *schedule = (struct pm_region_schedule){0};
     memcpy(s.left, request->frequencies->blocks + routine->first_block,
            routine->n_blocks * sizeof *s.left);
