@@ -167,6 +167,15 @@ static bool read_recorded(struct pm_raw *raw, struct pm_reader *in) {
     return !in->fault;
 }
 
+/* Rows of ROW_BYTES of a module and a thread, to the end of the section. */
+static bool rows_begin(const struct pm_raw *raw, struct pm_reader *in, size_t row_bytes,
+                       uint32_t *module) {
+    uint64_t number = pm_take_unsigned(in, 8);
+    pm_take_unsigned(in, 8); /* the thread */
+    *module = (uint32_t)number;
+    return !in->fault && number < raw->n_modules && pm_bytes_left(in) % row_bytes == 0;
+}
+
 static bool branch_is_valid(const struct pm_raw_branch *branch,
                             const struct pm_raw_branch *before) {
     bool is_valid = branch->executions && branch->taken <= branch->executions &&
@@ -178,13 +187,11 @@ static bool branch_is_valid(const struct pm_raw_branch *branch,
 }
 
 static bool read_branches(struct pm_raw *raw, struct pm_reader *in) {
-    uint64_t module = pm_take_unsigned(in, 8);
-    pm_take_unsigned(in, 8); /* the thread */
-    if (in->fault || module >= raw->n_modules ||
-        pm_bytes_left(in) % sizeof(struct pm_raw_branch) != 0)
+    uint32_t module;
+    if (!rows_begin(raw, in, sizeof(struct pm_raw_branch), &module))
         return false;
     struct pm_raw_thread_branches *branches = PM_PUSH(raw, branches);
-    *branches = (struct pm_raw_thread_branches){.module = (uint32_t)module};
+    *branches = (struct pm_raw_thread_branches){.module = module};
     while (pm_bytes_left(in)) {
         struct pm_raw_branch *branch = PM_PUSH(branches, branches);
         memcpy(branch, pm_take(in, sizeof *branch), sizeof *branch);
@@ -204,13 +211,11 @@ static bool trips_are_valid(const struct pm_raw_trips *row, const struct pm_raw_
 }
 
 static bool read_trips(struct pm_raw *raw, struct pm_reader *in) {
-    uint64_t module = pm_take_unsigned(in, 8);
-    pm_take_unsigned(in, 8); /* the thread */
-    if (in->fault || module >= raw->n_modules ||
-        pm_bytes_left(in) % sizeof(struct pm_raw_trips) != 0)
+    uint32_t module;
+    if (!rows_begin(raw, in, sizeof(struct pm_raw_trips), &module))
         return false;
     struct pm_raw_thread_trips *trips = PM_PUSH(raw, trips);
-    *trips = (struct pm_raw_thread_trips){.module = (uint32_t)module};
+    *trips = (struct pm_raw_thread_trips){.module = module};
     while (pm_bytes_left(in)) {
         struct pm_raw_trips *row = PM_PUSH(trips, trips);
         memcpy(row, pm_take(in, sizeof *row), sizeof *row);

@@ -785,6 +785,18 @@ static void frames_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static struct pm_raw *read_back(struct pm_raw_builder *builder) {
+    struct pm_error err = {0};
+    size_t n_bytes;
+    char *name = save(builder, 9), *bytes = read_bytes(name, &n_bytes);
+    struct pm_raw *raw = pm_raw_read_memory(bytes, n_bytes, "rows", &err);
+    assert_non_null(raw);
+    unlink(name);
+    free(name);
+    free(bytes);
+    return raw;
+}
+
 static void branches_come_back_and_those_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 8; fault++) {
@@ -803,18 +815,11 @@ static void branches_come_back_and_those_that_cannot_be_are_refused(void **state
             assert_content_refused(&builder);
             continue;
         }
-        struct pm_error err = {0};
-        size_t n_bytes;
-        char *name = save(&builder, 9), *bytes = read_bytes(name, &n_bytes);
-        struct pm_raw *raw = pm_raw_read_memory(bytes, n_bytes, "branches", &err);
-        assert_non_null(raw);
+        struct pm_raw *raw = read_back(&builder);
         assert_int_equal(raw->n_branches, 1);
         assert_int_equal(raw->branches[0].n_branches, 2);
         assert_memory_equal(raw->branches[0].branches, branches, sizeof branches);
         pm_raw_free(raw);
-        unlink(name);
-        free(name);
-        free(bytes);
     }
 }
 
@@ -840,18 +845,11 @@ static void trips_come_back_and_those_that_cannot_be_are_refused(void **state) {
             assert_content_refused(&builder);
             continue;
         }
-        struct pm_error err = {0};
-        size_t n_bytes;
-        char *name = save(&builder, 9), *bytes = read_bytes(name, &n_bytes);
-        struct pm_raw *raw = pm_raw_read_memory(bytes, n_bytes, "trips", &err);
-        assert_non_null(raw);
+        struct pm_raw *raw = read_back(&builder);
         assert_int_equal(raw->n_trips, 1);
         assert_int_equal(raw->trips[0].n_trips, 3);
         assert_memory_equal(raw->trips[0].trips, trips, sizeof trips);
         pm_raw_free(raw);
-        unlink(name);
-        free(name);
-        free(bytes);
     }
 }
 
