@@ -80,8 +80,7 @@ static struct prefetching prefetching_of(const struct exposing *e, uint32_t refe
         .is_regular = covered > 0 || group->sequential[0] > 0.5};
 }
 
-/* ---- entries in which loads miss, and others
- * ----------------------------------------------------- */
+/* ---- entries in which loads miss, and others ------------------------------------------------- */
 
 /* The kind of entries that a window is simulated for.  Loads that come to new lines in SHARE of the
    entries come to them in these, or in the others. */

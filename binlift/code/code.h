@@ -34,8 +34,7 @@ uint64_t pm_formed_address(const struct pm_lifted *lifted, uint32_t insn, uint32
    variant of that symbol. */
 void pm_name_variants(struct pm_lifted *lifted);
 
-/* ---- routines that are reached (reached.c) ----------------------------------------------------
- */
+/* ---- routines that are reached (reached.c) --------------------------------------------------- */
 
 /* Leaves the routines that control reaches from the symbols ENTRIES, by calls, jumps, and addresses
    that code forms.  The others become code that is not lifted.  Needs relocations. */

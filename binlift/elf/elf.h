@@ -80,8 +80,7 @@ void pm_read_landing_pads(const struct pm_image *image, const struct pm_unwind_r
 
 void pm_find_routines(struct pm_lifted *lifted);
 
-/* ---- symbols between files (dynamic_symbols.c) ------------------------------------------------
- */
+/* ---- symbols between files (dynamic_symbols.c) ----------------------------------------------- */
 
 struct pm_function_symbol {
     const char *name; /* in the image */

@@ -16,14 +16,14 @@ char *pm_variant_name(const char *symbol, unsigned number) {
     return pm_sprintf("%s%s%u", symbol, variant, number);
 }
 
-bool pm_is_of_symbol(const char *name, const char *symbol) {
+/* Does NAME stand for SYMBOL or for a variant of it? */
+static bool is_of_symbol(const char *name, const char *symbol) {
     size_t length = strlen(symbol);
     return strncmp(name, symbol, length) == 0 &&
            (name[length] == '\0' || strncmp(name + length, variant, sizeof variant - 1) == 0);
 }
 
-/* ---- what is measured of them -----------------------------------------------------------------
- */
+/* ---- what is measured of them ---------------------------------------------------------------- */
 
 static int by_text(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -82,7 +82,7 @@ struct pm_known_calls pm_known_calls_find(const struct pm_structure *structure,
         size_t k = PM_LOWER_BOUND(n, at, strcmp(sorted[at]->name, import->symbol) < 0);
         size_t length = strlen(import->symbol);
         for (; k < n && strncmp(sorted[k]->name, import->symbol, length) == 0; k++)
-            if (pm_is_of_symbol(sorted[k]->name, import->symbol) &&
+            if (is_of_symbol(sorted[k]->name, import->symbol) &&
                 (sorted[k]->module == module) == import->same_file)
                 *PM_PUSH(&known, items) =
                     (struct pm_call){import->block, (uint32_t)(sorted[k] - structure->routines)};

@@ -373,12 +373,10 @@ uint32_t pm_edge_scope(const struct pm_structure *structure, uint32_t edge);
  */
 uint32_t pm_inner_loop_around(const struct pm_structure *structure, uint32_t block, uint32_t loop);
 
-/* ---- calls from file to file (imports.c) ------------------------------------------------------
- */
+/* ---- calls from file to file (imports.c) ----------------------------------------------------- */
 
-/* "sin.variant2"; owned by the caller.  And does NAME stand for SYMBOL or for a variant of it? */
+/* "sin.variant2"; owned by the caller. */
 char *pm_variant_name(const char *symbol, unsigned number);
-bool pm_is_of_symbol(const char *name, const char *symbol);
 /* Is LIBRARY ("libm.so.6") one of mathematics?  What a program uses of these is measured with it.
  */
 bool pm_is_mathematics(const char *library);
