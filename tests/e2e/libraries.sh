@@ -104,7 +104,8 @@ without_namespace() {
         "$@"
     fi
 }
-build_user
+# Bound at once: two threads that bind lazily may both call the resolver of an indirect function, or one of them.
+build_user -Wl,-z,now
 rm -f nowhere.pmdb
 without_namespace pmodel run -o nowhere.pmdb --no-memory --lib libinner -P N=300 -- ./user '{N}' \
     >nowhere.out 2>nowhere.err
