@@ -50,8 +50,11 @@ struct exposing {
     const struct pm_group_misses *groups;
     struct pm_wrong_branch *wrong, *steps_wrong; /* of the region's basic blocks; of a path */
     struct pm_crossings crossings;
+    double least_cycles;          /* of all misses of a path, each alone, to be simulated */
     struct pm_load_misses *loads; /* per reference of the path at hand */
+    bool *is_regular;             /* … whether prefetchers follow it */
     size_t n_loads, room;
+    double path_cycles;                  /* of this path's misses, each alone, by iteration */
     double more_cycles;                  /* of T_window, beyond the schedule */
     double prefetched[PM_MAX_LEVELS];    /* T_prefetched, by level */
     double weights[PM_MAX_LEVELS];       /* of the levels in these */
@@ -111,23 +114,41 @@ static const struct pm_group_misses *misses_of(const struct exposing *e, uint32_
     return &e->groups[pm_group_kept_as(s, group)];
 }
 
-static void add_rare(struct exposing *e, size_t level, double share, bool is_regular) {
-    if (is_regular)
-        e->rare_together[level] = fmax(e->rare_together[level], share);
-    else
-        e->rare_apart[level] += share;
+/* Misses that come too seldom for the simulation, whose shares are below LEAST, leave it.  Whether
+   any are left. */
+static bool set_rare_apart(struct exposing *e, double least) {
+    bool is_any = false;
+    memset(e->rare_together, 0, sizeof e->rare_together);
+    memset(e->rare_apart, 0, sizeof e->rare_apart);
+    for (size_t i = 0; i < e->n_loads; i++)
+        for (size_t l = 0; l < e->machine->n_levels; l++) {
+            double *share = &e->loads[i].share[l], cycles = *share * e->loads[i].cycles[l];
+            if (*share >= least) {
+                is_any = true;
+                continue;
+            }
+            if (e->is_regular[i])
+                e->rare_together[l] = fmax(e->rare_together[l], cycles);
+            else
+                e->rare_apart[l] += cycles;
+            *share = 0;
+        }
+    return is_any;
 }
 
 static void add_load(struct exposing *e, uint32_t reference, struct entries entries,
                      double executions) {
+    bool *is_regular = &e->is_regular[e->n_loads];
     struct pm_load_misses *load = &e->loads[e->n_loads++];
     const struct pm_group_misses *group = misses_of(e, reference);
     *load = (struct pm_load_misses){0};
+    *is_regular = false;
     if (!group || group->executions <= 0)
         return;
     struct prefetching prefetching = prefetching_of(e, reference, group);
     bool alike = entries.share == 1 || new_lines_of(e, reference) != entries.share;
     /* Streams side by side come to new lines together; what is picked here and there does not. */
+    *is_regular = prefetching.is_regular;
     load->phase = prefetching.is_regular ? 0 : fmod(0.37 * (double)e->n_loads, 1);
     for (size_t l = 0; l < e->machine->n_levels; l++) {
         const struct pm_level *level = &e->machine->levels[l];
@@ -142,11 +163,9 @@ static void add_load(struct exposing *e, uint32_t reference, struct entries entr
             share *= 1 - group->sequential[l];
         }
         load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - prefetching.others : 1);
+        load->share[l] = share;
+        e->path_cycles += share * load->cycles[l];
         e->weights[l] += executions * share * load->cycles[l];
-        if (share < pm_sched_constants.rare_share)
-            add_rare(e, l, share * load->cycles[l], prefetching.is_regular);
-        else
-            load->share[l] = share;
     }
 }
 
@@ -154,8 +173,7 @@ static void collect_loads(struct exposing *e, const struct pm_path_step *steps, 
                           struct entries entries, double executions) {
     const struct pm_structure *s = e->request->frequencies->structure;
     e->n_loads = 0;
-    memset(e->rare_together, 0, sizeof e->rare_together);
-    memset(e->rare_apart, 0, sizeof e->rare_apart);
+    e->path_cycles = 0;
     for (size_t i = 0; i < n_steps; i++) {
         if (steps[i].block == PM_NONE)
             continue;
@@ -163,6 +181,7 @@ static void collect_loads(struct exposing *e, const struct pm_path_step *steps, 
         if (e->n_loads + block->n_references > e->room) {
             e->room = 2 * (e->n_loads + block->n_references);
             e->loads = pm_realloc(e->loads, e->room, sizeof *e->loads);
+            e->is_regular = pm_realloc(e->is_regular, e->room, sizeof *e->is_regular);
         }
         for (uint32_t r = 0; r < block->n_references; r++)
             add_load(e, block->first_reference + r, entries, executions);
@@ -218,16 +237,23 @@ static void add_path(struct exposing *e, const struct pm_path_step *steps, size_
     collect_loads(e, steps, n_steps, entries, executions);
     if (e->n_loads == 0)
         return;
-    if (pm_wrong_on_path(request->frequencies, request->region, e->wrong, steps, n_steps,
-                         e->steps_wrong))
+    options.bound_only = executions * e->path_cycles < e->least_cycles;
+    bool is_simulated =
+        set_rare_apart(e, options.bound_only ? INFINITY : pm_sched_constants.rare_share);
+    options.nearest_trips = is_simulated;
+    if (is_simulated && pm_wrong_on_path(request->frequencies, request->region, e->wrong, steps,
+                                         n_steps, e->steps_wrong))
         options.wrong = e->steps_wrong;
     pm_crossings_of_path(request->frequencies->structure, e->profile,
                          e->machine->levels[0].block_bytes, steps, n_steps, &e->crossings);
     options.crossings = e->crossings.shares;
     pm_schedule_known_path(request->known, request->target, steps, n_steps, &options, &hits);
+    e->more_cycles += executions * rare_cycles(e, &hits);
+    if (!is_simulated)
+        return;
     options.misses = e->loads;
     pm_schedule_known_path(request->known, request->target, steps, n_steps, &options, &misses);
-    e->more_cycles += executions * (fmax(0, misses.cycles - hits.cycles) + rare_cycles(e, &hits));
+    e->more_cycles += executions * fmax(0, misses.cycles - hits.cycles);
 }
 
 /* ---- bandwidth ------------------------------------------------------------------------------- */
@@ -311,10 +337,14 @@ static void add_paths(struct exposing *e) {
 void pm_exposed_memory_cycles(const struct pm_region_request *request,
                               const struct pm_region_schedule *schedule,
                               const struct pm_profile *profile,
-                              const struct pm_group_misses *groups, struct pm_cost_sum *self) {
+                              const struct pm_group_misses *groups, double least_cycles,
+                              struct pm_cost_sum *self) {
     const struct pm_machine *machine = request->target->machine;
-    struct exposing e = {
-        .request = request, .machine = machine, .profile = profile, .groups = groups};
+    struct exposing e = {.request = request,
+                         .machine = machine,
+                         .profile = profile,
+                         .groups = groups,
+                         .least_cycles = least_cycles};
     const struct pm_structure *s = request->frequencies->structure;
     uint32_t n_blocks = s->routines[s->scopes[request->region].routine].n_blocks;
     e.wrong = pm_wrong_branches(request->frequencies, request->region);
@@ -340,6 +370,7 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
     self->lower_cycles = fmax(schedule->cycles, transfer);
     self->upper_cycles = fmax(schedule->cycles + alone, transfer);
     free(e.loads);
+    free(e.is_regular);
     free(e.wrong);
     free(e.steps_wrong);
     free(e.crossings.shares);

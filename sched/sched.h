@@ -159,6 +159,8 @@ struct pm_schedule_options {
     /* Iterations of an entry of the loop, in the mean: what each entry begins anew (a sum at zero)
        does not wait for the one before.  0: as if it was entered once. */
     double trips;
+    bool nearest_trips; /* of the numbers that are simulated the next one: for differences between
+                           schedules */
     /* For each step of the path, of an out-of-order machine; NULL: none is wrong.  Exits of the
        loop only where `has_entries` comes out. */
     const struct pm_wrong_branch *wrong;

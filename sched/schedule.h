@@ -143,11 +143,13 @@ void pm_fallback_memory_cycles(const struct pm_machine *machine, const double *p
 
 /* ---- exposure.c ------------------------------------------------------------------------------ */
 
-/* What the misses of a region add to its schedule, in the same fields. */
+/* What the misses of a region add to its schedule, in the same fields.  Those of a path which take
+   less than LEAST_CYCLES, each alone, are not simulated. */
 void pm_exposed_memory_cycles(const struct pm_region_request *request,
                               const struct pm_region_schedule *schedule,
                               const struct pm_profile *profile,
-                              const struct pm_group_misses *groups, struct pm_cost_sum *self);
+                              const struct pm_group_misses *groups, double least_cycles,
+                              struct pm_cost_sum *self);
 
 /* ---- scope_memory.c -------------------------------------------------------------------------- */
 

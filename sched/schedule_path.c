@@ -26,6 +26,10 @@
 static const double beyond_bounds = 0.1;
 /* An entry that fills the window more often does not gain a twentieth. */
 static const double most_windows = 20;
+/* An entry that fills the window so often is long: what begins and ends it does not change with an
+   iteration more. */
+static const double full_windows = 4;
+enum { STEPS_OF_OCTAVE = 4 };
 
 struct question {
     const struct pm_target_machine *target;
@@ -34,6 +38,7 @@ struct question {
     double trips; /* of an entry, if several are in the window; else 0 */
     struct pm_dep_graph graph;
     double bounds[PM_N_HOLDS];
+    double endless_recurrence; /* of an entry that never ends */
     uint8_t unit;
 };
 
@@ -66,7 +71,7 @@ static double entries_at_once(const struct question *q) {
 }
 
 static double recurrence_bound(const struct question *q) {
-    double all = pm_graph_recurrence(&q->graph, false, NULL);
+    const double all = q->endless_recurrence;
     if (q->trips <= 0 || all <= 0)
         return all;
     return fmax(pm_graph_recurrence(&q->graph, true, NULL), all / entries_at_once(q));
@@ -83,6 +88,7 @@ static double trips_of_entry(const struct question *q) {
 static void find_bounds(struct question *q) {
     const struct pm_machine *machine = q->machine;
     q->bounds[PM_CAUSE_UNITS] = pm_graph_units(&q->graph, &q->unit);
+    q->endless_recurrence = pm_graph_recurrence(&q->graph, false, NULL);
     q->bounds[PM_CAUSE_RECURRENCE] = recurrence_bound(q);
     q->bounds[PM_CAUSE_FRONT_END] = fmax(q->graph.slots / machine->issue_width, fetch_cycles(q));
     q->bounds[PM_CAUSE_RETIREMENT] = machine->out_of_order && machine->retire_width > 0
@@ -109,11 +115,16 @@ static double with(uint32_t without, enum pm_cause cause, double limit) {
     return without >> cause & 1 ? 0 : limit;
 }
 
-/* UNIT_CYCLES: pm_window_result, or NULL. */
-static double simulate(const struct question *q, uint32_t without, double iterations,
-                       double *unit_cycles, struct pm_window_result *result) {
+/* With ITERATIONS as in pm_window_limits, UNIT_CYCLES as in pm_window_result, or NULL; TRIPS of an
+   entry, 0: it never ends. */
+static double simulate_trips(const struct question *q, uint32_t without, double trips,
+                             double iterations, double *unit_cycles,
+                             struct pm_window_result *result) {
     const struct pm_machine *machine = q->machine;
     bool in_a_row = q->options->loop != PM_NONE;
+    struct question of = *q;
+    if (trips <= 0)
+        of.bounds[PM_CAUSE_RECURRENCE] = q->endless_recurrence;
     const struct pm_window_limits limits = {
         .front_end_slots = with(without, PM_CAUSE_FRONT_END, machine->issue_width),
         .fetch_slots = with(without, PM_CAUSE_FRONT_END, machine->fetch_width),
@@ -123,14 +134,64 @@ static double simulate(const struct question *q, uint32_t without, double iterat
         .scheduler = without >> PM_CAUSE_WINDOW & 1 ? 0 : machine->scheduler,
         .has_units = !(without >> PM_CAUSE_UNITS & 1),
         .carries = in_a_row && !(without >> PM_CAUSE_RECURRENCE & 1),
-        .least_cycles = largest_bound(q, without, NULL),
+        .least_cycles = largest_bound(&of, without, NULL),
         .iterations = iterations,
-        .trips = q->trips,
+        .trips = trips,
         .misses = q->options->misses,
         .wrong = q->options->wrong,
         .machine = machine};
     *result = (struct pm_window_result){.unit_cycles = unit_cycles};
     pm_known_window(q->options->windows, &q->graph, &limits, result);
+    return result->cycles;
+}
+
+/* ---- entries of a loop ----------------------------------------------------------------------- */
+
+/* Simulated are entries of so few numbers of trips that many sizes share them: whole ones,
+   STEPS_OF_OCTAVE between a power of two and the next.  An entry in between takes what lies on the
+   line through both,
+
+       cycles(entry) = ((high − trips) · cycles(low) + (trips − low) · cycles(high)) / (high − low)
+
+   and one that fills the window FULL_WINDOWS times or more, for each iteration beyond that what an
+   iteration takes in an entry without an end. */
+struct simulated_trips {
+    double low, high; /* 0: without an end */
+    double of_high;   /* share of the iterations that take their time from the latter */
+};
+
+/* The largest number up to TRIPS that is simulated; UNIT: to the next one. */
+static double trips_below(double trips, double *unit) {
+    int exponent;
+    frexp(trips, &exponent);
+    *unit = fmax(1, ldexp(1, exponent - 1) / STEPS_OF_OCTAVE);
+    return *unit * floor(trips / *unit);
+}
+
+static struct simulated_trips simulated_trips(const struct question *q) {
+    const double full = ceil(full_windows * q->machine->window / q->graph.slots);
+    double unit, low = trips_below(q->trips, &unit), beyond = q->trips - low;
+    if (q->trips <= 1 || beyond <= 0)
+        return (struct simulated_trips){.low = q->trips};
+    if (q->options->nearest_trips)
+        return (struct simulated_trips){.low = beyond > unit / 2 ? low + unit : low};
+    if (q->trips <= full)
+        return (struct simulated_trips){low, low + unit, beyond / unit * (low + unit) / q->trips};
+    low = trips_below(full, &unit);
+    return (struct simulated_trips){.low = low, .of_high = (q->trips - low) / q->trips};
+}
+
+/* Without an end, or in entries of the loop. */
+static double simulate(const struct question *q, uint32_t without,
+                       struct pm_window_result *result) {
+    struct pm_window_result high;
+    struct simulated_trips trips = {0};
+    if (q->trips > 0)
+        trips = simulated_trips(q);
+    simulate_trips(q, without, trips.low, 0, NULL, result);
+    if (trips.of_high > 0)
+        result->cycles += trips.of_high *
+                          (simulate_trips(q, without, trips.high, 0, NULL, &high) - result->cycles);
     return result->cycles;
 }
 
@@ -145,7 +206,7 @@ static double cycles_without(const struct question *q, uint32_t without,
         return least;
     }
     if (q->machine->out_of_order)
-        return fmax(least, simulate(q, without, 0, NULL, result));
+        return fmax(least, simulate(q, without, result));
     struct pm_modulo modulo;
     pm_modulo_schedule(
         &q->graph, with(without, PM_CAUSE_FRONT_END, q->machine->issue_width),
@@ -243,8 +304,9 @@ static void schedule_graph(struct question *q, struct pm_path_schedule *schedule
     if (options->with_gains)
         find_gains(q, schedule);
     if (options->iterations > 0 && q->machine->out_of_order)
-        schedule->cycles = fmax(schedule->cycles,
-                                simulate(q, options->without, options->iterations, NULL, &result));
+        schedule->cycles =
+            fmax(schedule->cycles,
+                 simulate_trips(q, options->without, q->trips, options->iterations, NULL, &result));
     else if (options->iterations > 0)
         schedule->cycles += schedule->start_cycles / options->iterations;
 }
@@ -296,7 +358,7 @@ void pm_schedule_path_detail(const struct pm_target_machine *target,
                                                         sizeof *detail->unit_cycles)};
     pm_graph_recurrence(&q.graph, false, detail->on_cycle);
     pm_graph_critical_path(&q.graph, detail->on_chain);
-    simulate(&q, options->without, 0, detail->unit_cycles, &result);
+    simulate_trips(&q, options->without, q.trips, 0, detail->unit_cycles, &result);
     *detail->graph = q.graph;
 }
 

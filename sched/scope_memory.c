@@ -45,7 +45,8 @@ static void add_misses(const struct pm_mapped *mapped, struct pm_scope_predictio
                                                          .region = p->scope,
                                                          .entries = p->entries,
                                                          .pessimistic = mapped->pessimistic},
-                             &mapped->schedules[p->scope], mapped->profile, mapped->groups, self);
+                             &mapped->schedules[p->scope], mapped->profile, mapped->groups,
+                             pm_sched_constants.share_of_path * mapped->all_cycles, self);
 }
 
 static void add_first_touches(const struct pm_machine *machine, struct pm_scope_prediction *p) {
