@@ -127,7 +127,7 @@ def look(browser, path, size, screenshot):
     # The tree, by keyboard.
     browser.click("#tree")
     chosen = '#table tr[tabindex="0"]'
-    browser.click("#table tbody tr")
+    browser.click("#table tbody tr[aria-expanded]")
     first = browser.run(CHOSEN)
     browser.press(chosen, DOWN)
     second = browser.run(CHOSEN)

@@ -81,6 +81,8 @@ struct pm_stamps {
     uint32_t cursor_pending[PM_CURSORS]
         __attribute__((aligned(32))); /* not yet subtracted from counts */
     uint32_t next_cursor;
+
+    uint32_t oldest_young[2]; /* of sequential_touches.c; since stamps were numbered anew */
 };
 
 /* Touches that go on from one block to the next, by group (sequential_touches.h). */

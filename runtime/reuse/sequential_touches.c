@@ -8,39 +8,65 @@
 
 /* ---- where a block is in the LRU order ------------------------------------------------------- */
 
-/* Are fewer than MOST stamps in use that were given out after STAMP, which is in use?  Mostly a few
-   words tell; where most stamps were taken back again, the rank of STAMP does. */
-static bool is_young(const struct pm_stamps *stamps, uint32_t stamp, uint32_t most) {
+/* Bounds on which of a block's neighbours were touched lately: nearer and farther. */
+enum { NEARER, FARTHER };
+static const uint32_t most_before[] = {
+    [NEARER] = PM_NEAR_BEFORE - PM_STACK_TOP, [FARTHER] = 2 * PM_NEAR_BEFORE - PM_STACK_TOP};
+
+/* The stamp in use behind which fewer than MOST are in use, and before which no stamp has so few;
+   0 where the youngest words of the bitmap do not tell. */
+static uint32_t find_oldest_young(const struct pm_stamps *stamps, uint32_t most) {
     enum { MOST_WORDS = 8 };
-    const uint32_t last = (stamps->next - 1) >> 6, behind_last = 63 - ((stamps->next - 1) & 63);
-    uint32_t word = stamp >> 6, n = 0;
-    uint64_t bits = stamps->bits[word] & ~1ull << (stamp & 63);
+    uint32_t word = (stamps->next - 1) >> 6, n = 0;
+    uint64_t bits = stamps->bits[word] & ~0ull >> (63 - ((stamps->next - 1) & 63));
     for (unsigned i = 0; i < MOST_WORDS; i++) {
-        if (word == last)
-            return n + pm_count_bits(bits << behind_last) < most;
-        n += pm_count_bits(bits);
-        if (n >= most)
-            return false;
-        bits = stamps->bits[++word];
+        uint32_t n_here = pm_count_bits(bits);
+        if (n + n_here >= most) {
+            for (uint32_t left = n + n_here - most; left > 0; left--)
+                bits &= bits - 1;
+            return word << 6 | (uint32_t)__builtin_ctzll(bits);
+        }
+        if (word == 0)
+            return 0;
+        n += n_here;
+        bits = stamps->bits[--word];
     }
-    word = stamp >> 6;
-    uint32_t rank = pm_rank_of_word(stamps, word) +
-                    pm_count_bits(stamps->bits[word] & ~(~0ull << (stamp & 63)));
-    return stamps->n_in_use - rank - 1 < most;
+    return 0;
 }
 
-/* Were fewer than MOST ≥ PM_STACK_TOP distinct other blocks touched since BLOCK? */
-static bool was_touched_lately(const struct pm_reuse *reuse, uint64_t block, uint32_t most) {
+/* Are fewer than that many stamps in use that were given out after STAMP, which is in use?  Each
+   touch takes one back at most and gives one out, so that the oldest stamp of which this is true
+   becomes no older until stamps are numbered anew: a stamp before the last that was found is none.
+ */
+static bool is_young(struct pm_reuse *reuse, uint32_t stamp, unsigned bound) {
+    struct pm_stamps *stamps = &reuse->stamps;
+    uint32_t *oldest = &stamps->oldest_young[bound];
+    if (stamp < *oldest)
+        return false;
+    if (stamps->next - stamp <= most_before[bound])
+        return true;
+    uint32_t found = find_oldest_young(stamps, most_before[bound]);
+    if (found) {
+        *oldest = found;
+        return stamp >= found;
+    }
+    uint32_t word = stamp >> 6;
+    uint32_t rank = pm_rank_of_word(stamps, word) +
+                    pm_count_bits(stamps->bits[word] & ~(~0ull << (stamp & 63)));
+    return stamps->n_in_use - rank - 1 < most_before[bound];
+}
+
+/* Were fewer than PM_NEAR_BEFORE distinct other blocks, or twice as many, touched since BLOCK? */
+static bool was_touched_lately(struct pm_reuse *reuse, uint64_t block, unsigned bound) {
     const uint32_t stamp = *pm_reuse_slot(reuse, block);
     if (stamp < PM_FIRST_STAMP)
         return stamp == PM_SLOT_FRONT;
-    return !pm_stamp_in_use(&reuse->stamps, stamp) ||
-           is_young(&reuse->stamps, stamp, most - PM_STACK_TOP);
+    return is_young(reuse, stamp, bound);
 }
 
-static bool follows(const struct pm_reuse *reuse, uint64_t block, uint64_t step) {
-    return was_touched_lately(reuse, block - step, PM_NEAR_BEFORE) &&
-           was_touched_lately(reuse, block - 2 * step, 2 * PM_NEAR_BEFORE);
+static bool follows(struct pm_reuse *reuse, uint64_t block, uint64_t step) {
+    return was_touched_lately(reuse, block - step, NEARER) &&
+           was_touched_lately(reuse, block - 2 * step, FARTHER);
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */

@@ -53,6 +53,7 @@ bool pm_stamps_begin(struct pm_stamps *stamps, uint64_t capacity, uint32_t n_in_
         stamps->cursor_ranks[i] = i ? 64 * i - PM_FIRST_STAMP : 0;
         stamps->cursor_pending[i] = 0;
     }
+    memset(stamps->oldest_young, 0, sizeof stamps->oldest_young);
     stamps->n_in_use = n_in_use;
     stamps->next = PM_FIRST_STAMP + n_in_use;
     return true;

@@ -36,6 +36,8 @@ pm_reuse_touch_slot(struct pm_reuse *reuse, uint64_t slot, uint64_t block, uint6
     uint32_t stamp = reuse->slots[slot];
     if (PM_LIKELY(stamp >= PM_FIRST_STAMP)) {
         distance = (uint64_t)PM_STACK_TOP + pm_stamp_take_back(&reuse->stamps, stamp);
+        if (PM_UNLIKELY(reuse->sequential != NULL)) /* which spares it a look at the bitmap */
+            reuse->slots[slot] = PM_SLOT_FRONT;
         if (PM_UNLIKELY(distance >= reuse->bound))
             distance = PM_BEYOND;
     } else {
