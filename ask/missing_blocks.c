@@ -133,8 +133,8 @@ static bool add_extras(struct words *command, const struct pm_program *program,
         add_option(command, "--bytes", NULL);
     if (write_backs)
         add_option(command, "--write-backs", NULL);
-    if (behaviour)
-        add_option(command, "--behaviour", NULL);
+    if (!behaviour)
+        add_option(command, "--no-behaviour", NULL);
     if (times)
         add_option(command, "--time", NULL);
     pm_times_free(times);

@@ -162,7 +162,7 @@ static int plan(struct request *request, struct pm_error *err) {
 
 static int measure(const struct request *request) {
     struct step step = step_of("run");
-    const char *const words[] = {"-o", request->store,  "-m", request->on, "--behaviour",
+    const char *const words[] = {"-o", request->store,  "-m", request->on,
                                  "-P", request->fitted, "--", NULL};
     add_all(&step, (char *const *)(uintptr_t)words);
     add_all(&step, request->command);

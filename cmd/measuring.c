@@ -252,9 +252,8 @@ const struct pm_option pm_measuring_options[] = {
             "not the library of mathematics, which is measured where the program uses it"),
     PM_ADDED("sockets", 0, "NAMES|FILE", add_sockets, AT(request.copies.events),
              "calls of these routines, which use sockets, end an interval", .repeats = true),
-    PM_FLAG("behaviour", 0, AT(request.copies.behaviour),
-            "also branches and streams, as hardware sees them", .excludes = "build",
-            .because = "branches are followed in one build"),
+    PM_FLAG("no-behaviour", 0, AT(no_behaviour),
+            "not how branches and streams are, as hardware sees them"),
     PM_FLAG("no-communication", 0, AT(request.no_communication),
             "does not trace the communication of MPI"),
     PM_HEADING("reuse distances"),
@@ -311,9 +310,10 @@ void pm_measuring_machine_blocks(struct pm_measuring *m) {
     }
 }
 
-void pm_measuring_usual_blocks(struct pm_measuring *m) {
+void pm_measuring_usual(struct pm_measuring *m) {
     if (m->request.copies.no_memory)
         return;
+    m->request.copies.behaviour = !m->no_behaviour && !m->request.build;
     m->has_blocks = m->request.blocks.n > 0;
     for (size_t i = 0; !m->has_blocks && i < N_USUAL_BLOCKS; i++)
         pm_block_sizes_add(&m->request.blocks, usual_blocks[i]);

@@ -16,7 +16,8 @@ struct pm_measuring {
     struct pm_size_design design;
     struct pm_machine_list on; /* whose block sizes are measured */
     bool has_blocks;           /* --block was given */
-    int timed_on;              /* --quiet-core: a CPU, PM_CPU_AUTO or PM_CPU_ANY */
+    bool no_behaviour;
+    int timed_on; /* --quiet-core: a CPU, PM_CPU_AUTO or PM_CPU_ANY */
     bool quiet;
     struct pm_steps steps; /* shown on a terminal */
 };
@@ -33,10 +34,11 @@ void pm_measuring_init(struct pm_measuring *measuring, const char *command);
 /* Checks them together, after they were read, and takes the command ARGV.  0, or the exit status
    after complaining. */
 int pm_measuring_check(struct pm_measuring *measuring, char **argv);
-/* Adds the block sizes that are measured without --block, and those of the machines of -m, unless
-   nothing is (--no-memory). */
-void pm_measuring_usual_blocks(struct pm_measuring *measuring);
-/* The latter alone. */
+/* Adds what is measured where no option says otherwise, unless no memory accesses are
+   (--no-memory): block sizes, and those of the machines of -m; the program's behaviour, in one
+   build. */
+void pm_measuring_usual(struct pm_measuring *measuring);
+/* The block sizes of the machines alone. */
 void pm_measuring_machine_blocks(struct pm_measuring *measuring);
 /* Says which block sizes are measured, where --block did not. */
 void pm_measuring_say_blocks(struct pm_measuring *measuring);

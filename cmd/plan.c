@@ -286,7 +286,7 @@ static int read_command_line(const struct pm_command *self, struct planning *p, 
     int status = pm_read_options(&line, argc, argv);
     if (status == 0)
         status = pm_measuring_check(&p->run, line.arguments);
-    pm_measuring_usual_blocks(&p->run);
+    pm_measuring_usual(&p->run);
     return status;
 }
 

@@ -99,7 +99,7 @@ static int check(struct run *run) {
     if (!request->store_path && !run->dry_run)
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
     if (!wants_only_profile(run))
-        pm_measuring_usual_blocks(&run->measuring);
+        pm_measuring_usual(&run->measuring);
     if (request->interval_memory && !request->blocks.n)
         return pm_usage_error("run", "--interval-memory needs reuse distances, which --profile "
                                      "alone has not");

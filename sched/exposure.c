@@ -15,7 +15,9 @@
        T_prefetched = Σ over groups and caches of  f · misses · penalty · (1 − covers)
 
    is added: what prefetchers leave of a miss was measured as time for each line of a stream, on
-   which the next line waits as well, so that no window hides it.
+   which the next line waits as well, so that no window hides it.  Where the machine file does not
+   say what prefetchers cover, nothing was measured: all misses are in the window, by what is usual,
+   and what a line of a stream takes at least is T_bandwidth.
 
        T_bandwidth = max over levels of  misses · line / read bandwidth + write-backs · line / w
 
@@ -126,22 +128,27 @@ static void add_load(struct exposing *e, uint32_t reference, struct entries entr
     if (!group || group->executions <= 0)
         return;
     struct prefetching prefetching = prefetching_of(e, reference, group);
+    double cover = pm_sequential_cover(e->machine);
+    bool is_measured =
+        pm_says_what_is_prefetched(e->machine, (double)e->machine->levels[0].block_bytes);
     bool alike = entries.share == 1 || new_lines_of(e, reference) != entries.share;
     /* Streams side by side come to new lines together; what is picked here and there does not. */
     load->phase = prefetching.is_regular ? 0 : fmod(0.37 * (double)e->n_loads, 1);
     for (size_t l = 0; l < e->machine->n_levels; l++) {
         const struct pm_level *level = &e->machine->levels[l];
-        double share = group->misses[l] / group->executions;
+        double share = group->misses[l] / group->executions, covered = prefetching.others;
         bool is_cache = level->kind == PM_LEVEL_CACHE;
         if (is_cache && !alike)
             share = share_in(share, entries);
         e->seen[l] += executions * share;
-        if (group->sequential[l] > 0) {
+        if (group->sequential[l] > 0 && is_measured) {
             e->prefetched[l] += executions * share * group->sequential[l] *
-                                level->miss_penalty_cycles * (1 - pm_sequential_cover(e->machine));
+                                level->miss_penalty_cycles * (1 - cover);
             share *= 1 - group->sequential[l];
+        } else if (group->sequential[l] > 0) {
+            covered += group->sequential[l] * (cover - covered);
         }
-        load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - prefetching.others : 1);
+        load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - covered : 1);
         e->weights[l] += executions * share * load->cycles[l];
         if (share < pm_sched_constants.rare_share)
             add_rare(e, l, share * load->cycles[l], prefetching.is_regular);

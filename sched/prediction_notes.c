@@ -345,8 +345,8 @@ static void note_branches(const struct pm_machine *machine, struct pm_prediction
         pm_prediction_note_of(
             prediction, share_of(assumed * cycles, total->cycles),
             "Branches on loaded data count as wrong as often as they go the rarer way, at most "
-            "(`pmodel run --behaviour` measures how often); misses of instruction caches are not "
-            "counted.");
+            "(how "
+            "often was not measured); misses of instruction caches are not counted.");
     if (assumed < 1)
         pm_prediction_note_of(
             prediction, share_of((1 - assumed) * cycles, total->cycles),

@@ -127,7 +127,7 @@ reuse_carry --carry
 reuse_bytes --bytes
 reuse_write_backs --write-backs
 reuse_checkpoint --checkpoint
-behaviour_over_default --behaviour
+behaviour_over_default --no-behaviour
 END
 
 # optional OPTION COMMAND...: what COMMAND prints, null without the option.
@@ -167,7 +167,7 @@ measure_program() {
             if wants_exact; then ways+=(exact); fi
             if wanted reuse_exact_4; then ways+=(exact_4); fi
             if wanted reuse_default || wanted behaviour_over; then ways+=(default); fi
-            if wanted behaviour_over; then ways+=(behaviour); fi
+            if wanted behaviour_over; then ways+=(no_behaviour); fi
             if wanted reuse_second_core; then ways+=(second_core); fi
             if wanted reuse_sampled_64; then ways+=(sampled); fi
             if wanted reuse_carry; then ways+=(carry); fi
@@ -191,12 +191,15 @@ measure_program() {
             valgrind_none) record valgrind_none $round "$(cpu_seconds valgrind --tool=none "${plain[@]}")" ;;
             edges) record edges $round "$(instrumented_seconds "$size" --no-memory -- "${asked[@]}")" ;;
             exact)
-                record exact $round "$(instrumented_seconds "$size" --block 64 -- "${asked[@]}")"
+                record exact $round "$(instrumented_seconds "$size" --no-behaviour --block 64 -- "${asked[@]}")"
                 if ((round == 1)); then mv run.pmdb exact.pmdb || true; fi
                 ;;
-            exact_4) record exact_4 $round "$(instrumented_seconds "$size" --block 32,64,128,4096 -- "${asked[@]}")" ;;
+            exact_4) record exact_4 $round "$(instrumented_seconds "$size" --no-behaviour --block 32,64,128,4096 -- "${asked[@]}")" ;;
             default) record default $round "$(instrumented_seconds "$size" -- "${asked[@]}")" ;;
-            behaviour) record behaviour $round "$(optional --behaviour instrumented_seconds "$size" --behaviour -- "${asked[@]}")" ;;
+            no_behaviour)
+                record no_behaviour $round "$(optional --no-behaviour instrumented_seconds "$size" --no-behaviour -- \
+                    "${asked[@]}")"
+                ;;
             second_core)
                 record native_wall $round "$(elapsed_seconds "${plain[@]}")"
                 record second_core $round "$(CLOCK=wall_seconds optional --second-core instrumented_seconds \
@@ -209,10 +212,10 @@ measure_program() {
                     measured sampled "$(optional_fields --sample sampled_error exact.pmdb run.pmdb)"
                 fi
                 ;;
-            checkpoint) record checkpoint $round "$(optional --checkpoint instrumented_seconds "$size" --block 64 --checkpoint 1 -- "${asked[@]}")" ;;
-            carry) record carry $round "$(optional --carry instrumented_seconds "$size" --block 64 --carry -- "${asked[@]}")" ;;
-            bytes) record bytes $round "$(optional --bytes instrumented_seconds "$size" --block 64 --bytes -- "${asked[@]}")" ;;
-            write_backs) record write_backs $round "$(optional --write-backs instrumented_seconds "$size" --block 64 --write-backs -- "${asked[@]}")" ;;
+            checkpoint) record checkpoint $round "$(optional --checkpoint instrumented_seconds "$size" --no-behaviour --block 64 --checkpoint 1 -- "${asked[@]}")" ;;
+            carry) record carry $round "$(optional --carry instrumented_seconds "$size" --no-behaviour --block 64 --carry -- "${asked[@]}")" ;;
+            bytes) record bytes $round "$(optional --bytes instrumented_seconds "$size" --no-behaviour --block 64 --bytes -- "${asked[@]}")" ;;
+            write_backs) record write_backs $round "$(optional --write-backs instrumented_seconds "$size" --no-behaviour --block 64 --write-backs -- "${asked[@]}")" ;;
             timed)
                 timed=$(timed_seconds "$size" counts.pmdb -- "${asked[@]}")
                 record timed_native $round "${timed% *}"
@@ -281,7 +284,7 @@ measure_interpreter() {
     say "$name"
     for ((round = 1; round <= exact_rounds; round++)); do
         record native $round "$(cpu_seconds "$@")"
-        record exact $round "$(instrumented_seconds 1 --block 64 "${options[@]}" --unused N -- "$@")"
+        record exact $round "$(instrumented_seconds 1 --no-behaviour --block 64 "${options[@]}" --unused N -- "$@")"
         if ((round <= cachegrind_rounds)); then
             record cachegrind $round "$(cpu_seconds valgrind --tool=cachegrind --cache-sim=yes \
                 --I1=32768,8,64 --D1=32768,8,64 --LL=1048576,16,64 --cachegrind-out-file=/dev/null "$@")"

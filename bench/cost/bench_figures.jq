@@ -1,6 +1,6 @@
 # From the times that bench/cost/bench.sh takes to ratios for each program and to figures.
 #
-# A time is {program, kind, way, round, seconds}; way: native, edges, exact, exact_4, default, behaviour, sampled, carry, checkpoint, cachegrind,
+# A time is {program, kind, way, round, seconds}; way: native, edges, exact, exact_4, default, no_behaviour, sampled, carry, checkpoint, cachegrind,
 # profile_generate, valgrind_none, timed or, run just before that, timed_native, and of elapsed time second_core and,
 # just before it, native_wall; seconds null if the run failed.  What else was measured has a way sampled or memory and
 # fields of its own (reuse.bash).  A figure that lacks a run is null and does not hold.
@@ -38,7 +38,7 @@ def ratios(times; measured): times | group_by([.program, .kind]) | map(. as $tim
     sampled_error_mean: ([$also[] | select(.way == "sampled")][0].mean),
     carry_over_exact: ratio("carry"; "exact"), bytes_over_exact: ratio("bytes"; "exact"),
     write_backs_over_exact: ratio("write_backs"; "exact"),
-    behaviour_over_default: ratio("behaviour"; "default"),
+    behaviour_over_default: ratio("default"; "no_behaviour"),
     checkpoint_over_exact: ratio("checkpoint"; "exact"),
     memory: ([$also[] | select(.way == "memory")][0] | if . == null then null else memory_ratio end),
     cachegrind: ratio("cachegrind"; "native"), timed: ratio("timed"; "timed_native"),

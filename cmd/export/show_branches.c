@@ -1,5 +1,5 @@
 /* `pmodel show --as branches`: how predictable the branches of a run are, as `pmodel run
-   --behaviour` put it into the store. */
+` put it into the store. */
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
@@ -32,7 +32,8 @@ static struct pm_profile *find_profile(const struct pm_program *program, const c
         return profile;
     char *size = pm_parameters_text(at);
     pm_fail(err,
-            "%s%s%s has no branches: `pmodel run --behaviour -o %s` with its command measures them",
+            "%s%s%s has no branches: `pmodel run -o %s` with its command measures them, unless "
+            "--no-behaviour says not to",
             path, *size ? ", " : "", size, path);
     free(size);
     return NULL;
@@ -79,7 +80,7 @@ const struct pm_command pm_command_show_branches = {
     .name = "show --as branches",
     .purpose = "how often reference predictors are wrong at each conditional branch",
     .usage = "[OPTION]... STORE",
-    .examples = "pmodel show --as branches cg.pmdb    # of a run with `pmodel run --behaviour`",
+    .examples = "pmodel show --as branches cg.pmdb",
     .options = options,
     .run = run,
 };

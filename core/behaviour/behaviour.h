@@ -1,5 +1,4 @@
-/* How a program behaves beside its counts, as measured with `pmodel run --behaviour`: properties of
-   the program, on no machine.
+/* How a program behaves beside its counts, as measured: properties of the program, on no machine.
 
    Branches: how often reference predictors of a thread's own are wrong at each conditional branch
    that control goes both ways of inside the program.  There are three, from the publications, each

@@ -80,15 +80,27 @@ bool pm_level_needs_short_distances(const struct pm_level *level) {
    0.96. */
 static const double usual_cover = 0.9;
 
+static bool follows(const struct pm_prefetcher *prefetcher, double step) {
+    return step >= (double)prefetcher->min_stride_bytes &&
+           step <= (double)prefetcher->max_stride_bytes;
+}
+
 double pm_prefetched_share(const struct pm_machine *machine, double stride_bytes,
                            double line_bytes) {
     double most = 0, step = fmax(stride_bytes, line_bytes);
     for (size_t i = 0; i < machine->n_prefetchers && stride_bytes > 0; i++) {
         const struct pm_prefetcher *p = &machine->prefetchers[i];
-        if (step >= (double)p->min_stride_bytes && step <= (double)p->max_stride_bytes)
+        if (follows(p, step))
             most = fmax(most, p->covers > 0 ? p->covers : usual_cover);
     }
     return most;
+}
+
+bool pm_says_what_is_prefetched(const struct pm_machine *machine, double line_bytes) {
+    for (size_t i = 0; i < machine->n_prefetchers; i++)
+        if (follows(&machine->prefetchers[i], line_bytes) && machine->prefetchers[i].covers > 0)
+            return true;
+    return false;
 }
 
 size_t pm_last_cache(const struct pm_machine *machine) {

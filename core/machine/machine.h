@@ -454,5 +454,8 @@ size_t pm_last_cache(const struct pm_machine *machine);
    goes from line to line of LINE_BYTES. */
 double pm_prefetched_share(const struct pm_machine *machine, double stride_bytes,
                            double line_bytes);
+/* Whether the machine file says that share of streams from line to line, which else is a usual one.
+ */
+bool pm_says_what_is_prefetched(const struct pm_machine *machine, double line_bytes);
 
 #endif

@@ -166,7 +166,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
     [PM_STRIDES] = {"strides", "the strides", COLUMNS(COLUMN(n_references), COLUMN(data))},
 #undef ROW
 
-/* Conditional branches, --behaviour (core/behaviour/behaviour.h). */
+/* Conditional branches (core/behaviour/behaviour.h). */
 #define ROW struct pm_measured_branch
     [PM_BRANCHES] = {"branch", "the branches", KEY(1),
                      COLUMNS(INDEX(block), COLUMN(executions), COLUMN(taken), COLUMN(analysed),
@@ -175,7 +175,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
                              COLUMN_OF("wrong_tage", wrong[PM_PREDICTOR_TAGE]))},
 #undef ROW
 
-/* Entries of loops by their trips, --behaviour (core/behaviour/behaviour.h). */
+/* Entries of loops by their trips (core/behaviour/behaviour.h). */
 #define ROW struct pm_measured_trips
     [PM_TRIPS] = {"trips", "the trip counts", KEY(2),
                   COLUMNS(INDEX(block), COLUMN(range), COLUMN(entries), COLUMN(iterations))},
@@ -186,7 +186,7 @@ const struct pm_table pm_tables[PM_N_TABLES] = {
     [PM_DIRTY] = {"dirty", "the dirty distances", KEY(2),
                   COLUMNS(COLUMN_OF("scope_group", group), COLUMN(block_bytes),
                           COLUMN_OF("stores", accesses), COLUMN(data))},
-    /* What goes on from block to block, --behaviour (core/behaviour/behaviour.h). */
+    /* What goes on from block to block (core/behaviour/behaviour.h). */
     [PM_SEQUENTIAL] = {"sequential", "the sequential touches", KEY(2),
                        COLUMNS(COLUMN_OF("scope_group", group), COLUMN(block_bytes),
                                COLUMN_OF("touches", accesses), COLUMN(data))},

@@ -1,4 +1,4 @@
-# `pmodel run --behaviour`: how often the reference predictors are wrong at branches whose outcomes are
+# `pmodel run`: how often the reference predictors are wrong at branches whose outcomes are
 # known, from the program to the table, to models, and to the time; and entries of loops by their trips.
 . "$TOP/tests/lib.sh"
 
@@ -53,7 +53,7 @@ END
 check "the program builds" gcc -O1 -g -fno-if-conversion -fno-if-conversion2 -o known known.c || exit 1
 
 ./known 40000 >plain
-pmodel run -q -o known.pmdb --behaviour -P N=10000,20000,30000,40000 -- ./known '{N}' 2>run.err
+pmodel run -q -o known.pmdb -P N=10000,20000,30000,40000 -- ./known '{N}' 2>run.err
 check "it is measured" sh -c '! [ -s run.err ]'
 pmodel show --as branches known.pmdb --format csv | tr -d '\r' >branches.csv
 read -r coins rare sevens trips <plain
@@ -107,16 +107,16 @@ pmodel report known.pmdb -m sapphire-rapids -P N=80000 --notes >measured.txt 2>&
 check "a prediction says whose mispredictions it takes" \
     grep -q 'Branches count as wrong as often as a reference predictor (tage) was' measured.txt
 check "and names no most for them" sh -c '! grep -q "go the rarer way, at most" measured.txt'
-pmodel run -q -o counts.pmdb -P N=10000,20000,30000,40000 -- ./known '{N}'
+pmodel run -q --no-behaviour -o counts.pmdb -P N=10000,20000,30000,40000 -- ./known '{N}'
 pmodel fit counts.pmdb >fit.out 2>&1
 pmodel report counts.pmdb -m sapphire-rapids -P N=80000 --notes >counts.txt 2>&1
-check "without it the most is said, and how to measure" \
-    grep -q 'at most (`pmodel run --behaviour` measures how often)' counts.txt
-expect_error "branches that were not measured are named" 2 'has no branches: `pmodel run --behaviour' \
+check "without it the most is said, and that it was not measured" \
+    grep -q 'at most (how often was not measured)' counts.txt
+expect_error "branches that were not measured are named" 2 'has no branches: `pmodel run -o counts.pmdb` .*--no-behaviour' \
     pmodel show --as branches counts.pmdb
-pmodel run -o counts.pmdb --behaviour -P N=10000 -- ./known '{N}' 2>again.err
+pmodel run -o counts.pmdb -P N=10000 -- ./known '{N}' 2>again.err
 check "a size that lacks it is measured again" grep -q '1 measured, 0 were there' again.err
-pmodel run -o counts.pmdb --behaviour -P N=10000 -- ./known '{N}' 2>again.err
+pmodel run -o counts.pmdb -P N=10000 -- ./known '{N}' 2>again.err
 check "and then is there" grep -q '0 measured, 1 were there' again.err
 
 # ---- models of trips, and the time of entries of many lengths ----
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
 END
 check "rows build" gcc -O1 -g -o rows rows.c || exit 1
 for many in 4 1000; do
-    pmodel run -q -o "rows.$many.pmdb" --behaviour -P N=1000,2000,3000,4000 -- ./rows '{N}' "$many"
+    pmodel run -q -o "rows.$many.pmdb" -P N=1000,2000,3000,4000 -- ./rows '{N}' "$many"
     pmodel fit "rows.$many.pmdb" >fit.out 2>&1
 done
 # an_iteration MANY N: cycles

@@ -192,7 +192,8 @@ golden run.bin_width.txt pmodel run -o bins.pmdb --bin-width 0.2 --block 64 -P N
 golden run.bytes.txt pmodel run -o bytes.pmdb --bytes --block 64 -P N=24 -- ./nest '{N}'
 golden run.write_backs.txt pmodel run -o writes.pmdb --write-backs --block 64 -P N=24 -- ./nest '{N}'
 golden query.write_backs.txt pmodel query writes.pmdb -P N=24 --cache 1K,32K
-golden run.behaviour.txt pmodel run -o branches.pmdb --behaviour --no-memory -P N=24 -- ./nest '{N}'
+golden run.no_behaviour.txt pmodel run -o distances.pmdb --no-behaviour -P N=24 -- ./nest '{N}'
+pmodel run -q -o branches.pmdb -P N=24 -- ./nest '{N}'
 golden show.branches.txt pmodel show --as branches branches.pmdb
 golden show.branches.json pmodel show --as branches --format json branches.pmdb
 golden show.branches.csv pmodel show --as branches --format csv branches.pmdb

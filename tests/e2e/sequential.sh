@@ -1,4 +1,4 @@
-# Which misses go on from one block to the next, as prefetchers follow them (run --behaviour): of loops
+# Which misses go on from one block to the next, as prefetchers follow them (pmodel run): of loops
 # whose streams are known, measured and at twice the measured sizes; and what a prediction makes of it.
 . "$TOP/tests/lib.sh"
 
@@ -137,14 +137,14 @@ follows() {
     return $wrong
 }
 
-check "a run with --behaviour" pmodel run -q -o with.pmdb --behaviour -m zen4 -P N=400,500,600,700,800 -- ./streams '{N}'
+check "a run" pmodel run -q -o with.pmdb -m zen4 -P N=400,500,600,700,800 -- ./streams '{N}'
 check "models of it" pmodel fit with.pmdb
 check "shares are those of the known streams" follows with.pmdb 800
 check "and so at twice the size" follows with.pmdb 1600
 
-pmodel run -q -o without.pmdb -m zen4 -P N=400,500,600,700,800 -- ./streams '{N}' && pmodel fit without.pmdb >/dev/null
-check "without --behaviour they are not known" test "$(share without.pmdb 800 list_in_order/1)" = "?"
-pmodel run -q -o sampled.pmdb --behaviour --sample 1/4 -m zen4 -P N=800 -- ./streams '{N}'
+pmodel run -q --no-behaviour -o without.pmdb -m zen4 -P N=400,500,600,700,800 -- ./streams '{N}' && pmodel fit without.pmdb >/dev/null
+check "with --no-behaviour they are not known" test "$(share without.pmdb 800 list_in_order/1)" = "?"
+pmodel run -q -o sampled.pmdb --sample 1/4 -m zen4 -P N=800 -- ./streams '{N}'
 check "nor of sampled blocks" test "$(share sampled.pmdb 800 list_in_order/1)" = "?"
 
 # seconds STORE LOOP: its time at N=1600.

@@ -1,5 +1,5 @@
-# The plugin leaves code, debug information and diagnostics of whole applications, and of a source of C++, alone, with all
-# options that tests/e2e/plugin.sh has for small sources.
+# The plugin leaves code, debug information and diagnostics of whole applications, and of sources of C++ and Fortran, alone,
+# with all options that tests/e2e/plugin.sh has for a source of C.
 # time limit: 900 s
 # shellcheck shell=bash
 . "$TOP/tests/lib.sh"
@@ -13,6 +13,6 @@ for app in "$APPS"/*/; do
 $ALL_OPTIONS
 OPTIONS
 done
-same_with_options "$SOURCES"/mixed.cc <<OPTIONS
+same_with_options "$SOURCES"/mixed.cc "$SOURCES"/strides.f90 <<OPTIONS
 $ALL_OPTIONS
 OPTIONS

@@ -58,7 +58,7 @@ model() {
     fi
     mv "$folder/settings" "$store.settings"
     say "$name $kind: count at N = $fit"
-    pmodel run -q --behaviour -o "$store" -m "$folder/host.conf" "${options[@]}" -P "N=${fit// /,}" -- \
+    pmodel run -q -o "$store" -m "$folder/host.conf" "${options[@]}" -P "N=${fit// /,}" -- \
         "$folder/$name" "${arguments[@]}" >/dev/null
     pmodel fit "$store" >/dev/null
 }

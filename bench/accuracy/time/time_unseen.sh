@@ -61,7 +61,7 @@ judge() {
         "$maker" "$size"
     done
     rm -f "$name.pmdb"
-    pmodel run -q --behaviour -o "$name.pmdb" -m "$folder/host.conf" -P "N=${fit// /,}" -- "$@" >/dev/null
+    pmodel run -q -o "$name.pmdb" -m "$folder/host.conf" -P "N=${fit// /,}" -- "$@" >/dev/null
     pmodel fit "$name.pmdb" >/dev/null
     "${alone[@]}" pmodel validate --time -q -s "$name.pmdb" -m "$folder/host.conf" --repeat "$repeat" --format json \
         -P "N=$predict" -- "$@" >"$name.round" 2>errors || { say "$name: $(tail -1 errors)"; return; }
