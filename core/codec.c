@@ -35,13 +35,15 @@ void pm_codec_seal(struct pm_codec *codec, const struct pm_codec_kind *kind, voi
 
 /* ---- unpacking piece by piece ---------------------------------------------------------------- */
 
-enum { MOST_UNPACKED = 1 << 20, LONGEST_NUMBER = 10 }; /* bytes */
+enum { MOST_UNPACKED = 1 << 20, KEPT_PIECE = 4 << 20, LONGEST_NUMBER = 10 }; /* bytes */
 
 struct pm_unpacking {
     ZSTD_DStream *stream;
     ZSTD_inBuffer packed;
-    uint64_t rest;  /* bytes of the contents that are still packed */
-    bool has_ended; /* the frame has */
+    ZSTD_inBuffer *pieces;  /* of what is packed, whose bytes are owned, if a copy was taken … */
+    size_t n_pieces, piece; /* … of which this one is `packed` */
+    uint64_t rest;          /* bytes of the contents that are still packed */
+    bool has_ended;         /* the frame has */
     size_t room;
     uint8_t window[]; /* what the codec reads from */
 };
@@ -56,16 +58,35 @@ static struct pm_unpacking *unpacking_new(const void *packed, size_t n_packed, u
     return unpacking;
 }
 
+static void free_piece(struct pm_unpacking *unpacking, size_t i) {
+    free((void *)unpacking->pieces[i].src);
+    unpacking->pieces[i].src = NULL;
+}
+
 static void unpacking_free(struct pm_unpacking *unpacking) {
-    if (unpacking)
-        ZSTD_freeDStream(unpacking->stream);
+    if (!unpacking)
+        return;
+    for (size_t i = 0; i < unpacking->n_pieces; i++)
+        free_piece(unpacking, i);
+    free(unpacking->pieces);
+    ZSTD_freeDStream(unpacking->stream);
     free(unpacking);
+}
+
+/* The next piece in place of one that was unpacked. */
+static void take_next_piece(struct pm_unpacking *unpacking) {
+    while (unpacking->packed.pos == unpacking->packed.size &&
+           unpacking->piece + 1 < unpacking->n_pieces) {
+        free_piece(unpacking, unpacking->piece++);
+        unpacking->packed = unpacking->pieces[unpacking->piece];
+    }
 }
 
 /* Unpacks N bytes into TO; as many as there are. */
 static size_t unpack(struct pm_unpacking *unpacking, uint8_t *to, size_t n) {
     ZSTD_outBuffer out = {to, n, 0};
     for (bool goes_on = unpacking->stream != NULL; goes_on && !unpacking->has_ended;) {
+        take_next_piece(unpacking);
         size_t done = out.pos + unpacking->packed.pos;
         size_t left = ZSTD_decompressStream(unpacking->stream, &out, &unpacking->packed);
         unpacking->has_ended = left == 0;
@@ -100,7 +121,8 @@ static bool is_at_end(const struct pm_codec *codec) {
     struct pm_unpacking *unpacking = codec->unpacking;
     uint8_t none[1];
     return bytes_left(codec) == 0 && unpack(unpacking, none, 0) == 0 && unpacking->has_ended &&
-           unpacking->packed.pos == unpacking->packed.size;
+           unpacking->packed.pos == unpacking->packed.size &&
+           unpacking->piece + 1 >= unpacking->n_pieces;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -130,6 +152,21 @@ bool pm_codec_open(struct pm_codec *codec, const struct pm_codec_kind *kind, con
                                .unpacking = unpacking_new(packed, n_packed, header.content_bytes)};
     codec->in = pm_reader_of(codec->unpacking->window, 0);
     return true;
+}
+
+void pm_codec_keep_rest(struct pm_codec *codec) {
+    struct pm_unpacking *unpacking = codec->unpacking;
+    const ZSTD_inBuffer whole = unpacking->packed;
+    const size_t n = (whole.size - whole.pos + KEPT_PIECE - 1) / KEPT_PIECE;
+    unpacking->pieces = pm_alloc(n, sizeof *unpacking->pieces);
+    unpacking->n_pieces = n;
+    for (size_t i = 0, at = whole.pos; i < n; at += unpacking->pieces[i++].size) {
+        const size_t left = whole.size - at, size = left < KEPT_PIECE ? left : KEPT_PIECE;
+        void *bytes = pm_alloc(size, 1);
+        memcpy(bytes, (const char *)whole.src + at, size);
+        unpacking->pieces[i] = (ZSTD_inBuffer){bytes, size, 0};
+    }
+    unpacking->packed = n ? unpacking->pieces[0] : (ZSTD_inBuffer){0};
 }
 
 bool pm_codec_close(struct pm_codec *codec, const struct pm_codec_kind *kind,

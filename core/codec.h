@@ -34,6 +34,9 @@ void pm_codec_seal(struct pm_codec *codec, const struct pm_codec_kind *kind, voi
    unpacked at a time.  False with a sentence: they are of another kind or version, or damaged. */
 bool pm_codec_open(struct pm_codec *codec, const struct pm_codec_kind *kind, const void *bytes,
                    size_t n_bytes, struct pm_error *err);
+/* Takes a copy of what CODEC has not unpacked, a part of which is freed whenever it was unpacked:
+   the bytes that it was opened with need not stay. */
+void pm_codec_keep_rest(struct pm_codec *codec);
 /* Was all read, and nothing at fault?  Else there is a sentence. */
 bool pm_codec_close(struct pm_codec *codec, const struct pm_codec_kind *kind, struct pm_error *err);
 

@@ -253,9 +253,16 @@ struct pm_model_taker {
     void (*strides)(void *context, const struct pm_stride_model *strides);
     void (*end)(void *context, enum pm_model_set_role role, const struct pm_model_set *set);
 };
-/* The same as pm_model_set_decode, but that the set has no histograms, strides and inner sets:
-   TAKER gets these, and must forget them if there is an error. */
-struct pm_model_set *pm_model_set_take(const void *bytes, size_t n_bytes,
-                                       const struct pm_model_taker *taker, struct pm_error *err);
+struct pm_codec; /* core/codec.h */
+
+/* Makes CODEC one that reads the BYTES, of which it keeps a copy as long as it needs them.  False
+   with a sentence: as pm_codec_open. */
+bool pm_model_set_open(struct pm_codec *codec, const void *bytes, size_t n_bytes,
+                       struct pm_error *err);
+/* The same as pm_model_set_decode, of such a CODEC, which it closes, but that with a TAKER the set
+   has no histograms, strides and inner sets: TAKER gets these, and must forget them if there is an
+   error. */
+struct pm_model_set *pm_model_set_take(struct pm_codec *codec, const struct pm_model_taker *taker,
+                                       struct pm_error *err);
 
 #endif

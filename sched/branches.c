@@ -169,6 +169,24 @@ struct pm_wrong_branch *pm_wrong_branches(const struct pm_frequencies *frequenci
     return wrong;
 }
 
+struct pm_mispredictions pm_mispredictions_of(const struct pm_frequencies *frequencies,
+                                              uint32_t region, double entries,
+                                              const struct pm_wrong_branch *wrong) {
+    const struct pm_lists *regions = &frequencies->regions;
+    uint32_t first = regions->first[region];
+    struct pm_mispredictions sum = {0};
+    for (uint32_t k = first; k < regions->first[region + 1]; k++) {
+        uint32_t block = regions->items[k];
+        double at_exits = entries * wrong[k - first].of_exits;
+        double elsewhere = frequencies->blocks[block] * wrong[k - first].of_data;
+        sum.exits += at_exits;
+        sum.of_data += elsewhere;
+        if (!pm_is_measured_branch(frequencies, block))
+            sum.assumed += at_exits + elsewhere;
+    }
+    return sum;
+}
+
 static const uint32_t *find_block(const struct pm_lists *regions, uint32_t region, uint32_t block) {
     const uint32_t *first = regions->items + regions->first[region];
     const uint32_t *end = regions->items + regions->first[region + 1];

@@ -239,6 +239,7 @@ static void add_path(struct exposing *e, const struct pm_path_step *steps, size_
     bool is_loop = request->frequencies->structure->scopes[request->region].kind == PM_SCOPE_LOOP;
     struct pm_schedule_options options = {.loop = is_loop ? request->region : PM_NONE,
                                           .pessimistic = request->pessimistic,
+                                          .is_brief = request->is_brief,
                                           .trips = trips};
     struct pm_path_schedule hits, misses;
     collect_loads(e, steps, n_steps, entries, executions);

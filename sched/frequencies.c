@@ -23,6 +23,27 @@ void pm_frequencies_make(const struct pm_structure *structure, const double *edg
     free(regions);
 }
 
+void pm_profile_frequencies(const struct pm_structure *structure, const struct pm_profile *profile,
+                            const struct pm_machine *machine, struct pm_frequencies *frequencies) {
+    pm_frequencies_make(structure, profile->edge_counts, frequencies);
+    frequencies->behaviour = &profile->behaviour;
+    frequencies->predictor = machine->branch_predictor;
+}
+
+void pm_count_entries(const struct pm_frequencies *frequencies,
+                      struct pm_scope_prediction *scopes) {
+    const struct pm_structure *structure = frequencies->structure;
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        const struct pm_scope *scope = &structure->scopes[s];
+        scopes[s].scope = s;
+        scopes[s].entries = pm_scope_entries(structure, frequencies->edges, s);
+        if (scope->kind == PM_SCOPE_LOOP && scope->header != PM_NONE)
+            scopes[s].iterations = frequencies->blocks[scope->header];
+        else
+            scopes[s].iterations = scopes[s].entries;
+    }
+}
+
 double pm_mean_trips(const struct pm_frequencies *frequencies, uint32_t loop) {
     const struct pm_structure *structure = frequencies->structure;
     uint32_t header = structure->scopes[loop].header;

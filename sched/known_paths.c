@@ -95,7 +95,7 @@ static void make_key(struct pm_known_paths *known, const struct pm_structure *st
     const double numbers[] = {options->trips, options->iterations};
     const uint32_t words[] = {options->loop,        options->without,    options->pessimistic,
                               options->with_modulo, options->bound_only, options->nearest_trips,
-                              (uint32_t)n_steps};
+                              options->is_brief,    (uint32_t)n_steps};
     size_t n_references = 0;
     for (size_t i = 0; i < n_steps; i++)
         if (path[i].block != PM_NONE)

@@ -182,10 +182,8 @@ static double change_of(const struct spreading *s, const struct pm_scope_predict
         return 0;
     double most = fabs(more) * s->machine->levels[l].miss_penalty_cycles;
     double whole = s->prediction->scopes[0].total.cycles;
-    bool is_small = most < pm_sched_constants.simulated_change * p->self.cycles ||
-                    p->self.cycles + most < pm_sched_constants.simulated_share * whole ||
-                    s->mapped->patterns;
-    return is_small ? linear_change(s, &p->self, l, more) : simulated_change_of(s, p, l, resized);
+    bool is_worth = pm_is_worth_simulating(p->self.cycles, most, whole) && !s->mapped->patterns;
+    return is_worth ? simulated_change_of(s, p, l, resized) : linear_change(s, &p->self, l, more);
 }
 
 static void add_size(const struct spreading *s, size_t l) {

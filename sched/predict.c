@@ -37,6 +37,8 @@ struct mapping {
     bool *is_light;     /* [scope]: regions that are not simulated … */
     size_t n_light;     /* … so many … */
     double light_share; /* … with this share of all operations */
+    size_t n_brief;     /* regions of which simulations are brief … */
+    double brief_share; /* … with this share of all cycles */
     const struct pm_dumping *dumping;
 };
 
@@ -69,19 +71,6 @@ static struct pm_prediction *new_prediction(const struct pm_structure *structure
     p->n_scopes = structure->n_scopes;
     p->scopes = pm_alloc(structure->n_scopes, sizeof *p->scopes);
     return p;
-}
-
-/* Entries and iterations of every scope of a routine. */
-static void count_scopes(const struct mapping *m, struct pm_scope_prediction *scopes) {
-    for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
-        const struct pm_scope *scope = &m->structure->scopes[s];
-        scopes[s].scope = s;
-        scopes[s].entries = pm_scope_entries(m->frequencies.structure, m->frequencies.edges, s);
-        if (scope->kind == PM_SCOPE_LOOP && scope->header != PM_NONE)
-            scopes[s].iterations = m->frequencies.blocks[scope->header];
-        else
-            scopes[s].iterations = scopes[s].entries;
-    }
 }
 
 /* ---- regions --------------------------------------------------------------------------------- */
@@ -149,8 +138,11 @@ static void schedule_again(struct mapping *m, uint32_t region,
     struct pm_region_schedule *schedule = &m->schedules[region];
     request.without_wrong = m->is_light[region] || share < pm_sched_constants.share_with_wrong;
     if (!request.without_wrong && !m->without_causes) {
-        request.with_causes = share >= pm_sched_constants.share_with_causes;
-        request.with_gains = m->with_gains && share >= pm_sched_constants.share_with_gains;
+        request.is_brief = share < pm_sched_constants.share_in_full;
+        m->n_brief += request.is_brief;
+        m->brief_share += request.is_brief ? share : 0;
+        request.with_causes = !request.is_brief;
+        request.with_gains = m->with_gains && !request.is_brief;
     }
     request.dumping = m->dumping;
     if (!request.without_wrong || m->dumping)
@@ -322,6 +314,17 @@ static struct pm_prediction *as_costed(const struct pm_structure *structure,
     return prediction;
 }
 
+/* An end of intervals, of which nothing but the costs of scopes is read. */
+static struct pm_prediction *predict_end(const struct pm_structure *structure,
+                                         const struct pm_profile *profile,
+                                         const struct pm_machine *machine,
+                                         const struct pm_predict_options *options) {
+    struct pm_prediction *prediction = new_prediction(structure, profile, machine);
+    pm_predict_end(structure, profile, machine, options, prediction->scopes);
+    prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
+    return prediction;
+}
+
 /* On one core, with paths that are known. */
 static struct pm_prediction *predict_one(const struct pm_structure *structure,
                                          const struct pm_profile *profile,
@@ -329,6 +332,8 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
                                          const struct pm_predict_options *o, struct pm_error *err) {
     if (o->scopes && o->without_doubts && o->without_spreads)
         return as_costed(structure, profile, machine, o->scopes);
+    if (o->estimate)
+        return predict_end(structure, profile, machine, o);
     struct mapping m = {.structure = structure,
                         .machine = machine,
                         .profile = profile,
@@ -342,16 +347,14 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
     if (o->time == PM_TIME_SIGNATURE && !pm_signature_make(machine, &m.signature, err))
         return NULL;
     pm_dump_profile(m.dumping, profile, machine);
-    pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
-    m.frequencies.behaviour = &profile->behaviour;
-    m.frequencies.predictor = machine->branch_predictor;
+    pm_profile_frequencies(structure, profile, machine, &m.frequencies);
     m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
     m.executions = pm_alloc(machine->n_costs, sizeof *m.executions);
     m.groups = pm_alloc(structure->n_groups, sizeof *m.groups);
     double *executions = pm_alloc(machine->n_costs, sizeof *executions);
 
     struct pm_prediction *prediction = new_prediction(structure, profile, machine);
-    count_scopes(&m, prediction->scopes);
+    pm_count_entries(&m.frequencies, prediction->scopes);
     pm_dump_frequencies(m.dumping, &m.frequencies, prediction->scopes);
     schedule_regions(&m, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
@@ -407,6 +410,11 @@ static struct pm_prediction *predict_one(const struct pm_structure *structure,
                            "%zu loops and routines, with %.2g%% of the operations together, take "
                            "the largest of their bounds: they were not simulated",
                            m.n_light, 100 * m.light_share);
+    if (m.n_brief)
+        pm_prediction_note(prediction,
+                           "%zu loops and routines, with less than %g%% of the cycles each and "
+                           "%.2g%% together, were simulated for fewer iterations than others",
+                           m.n_brief, 100 * pm_sched_constants.share_in_full, 100 * m.brief_share);
     pm_add_notes(&m.frequencies, profile, misses, &m.target, m.split_operations, prediction);
     if (own_misses)
         pm_set_misses_free(own_misses, machine->n_levels);
@@ -451,6 +459,7 @@ predict_all(const struct pm_structure *structure, const struct pm_profile *profi
     double *rest[PM_MAX_LEVELS];
     size_t first = 0;
     bool ok = true;
+    o.threads_misses = profile->n_threads > 1 ? pm_threads_misses_new(profile, ends) : NULL;
     for (int i = 0; i < 3 && ok; first += of[i++]->n_histograms) {
         for (size_t l = 0; misses && l < machine->n_levels; l++)
             rest[l] = misses[l] + first;
@@ -458,7 +467,9 @@ predict_all(const struct pm_structure *structure, const struct pm_profile *profi
         ok = (predictions[i] = pm_predict(structure, of[i], machine, &o, err)) != NULL;
         o.without_doubts = o.without_causes = o.without_spreads = true;
         o.dumping = NULL;
+        o.estimate = ok ? predictions[0]->scopes : NULL;
     }
+    pm_threads_misses_free(o.threads_misses);
     if (ok) {
         pm_prediction_take_ends(predictions[0], predictions[1], predictions[2]);
         pm_note_wide_interval(structure, predictions[0]);

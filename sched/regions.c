@@ -79,6 +79,7 @@ static void add_wrong_branches(struct scheduling *s, const struct pm_path_step *
     const struct pm_schedule_options with_wrong = {.loop = options->loop,
                                                    .pessimistic = options->pessimistic,
                                                    .trips = options->trips,
+                                                   .is_brief = request->is_brief,
                                                    .crossings = options->crossings,
                                                    .wrong = s->steps_wrong};
     pm_schedule_known_path(request->known, request->target, steps, n_steps, &with_wrong, &path);
@@ -174,22 +175,14 @@ static void add_left_blocks(struct scheduling *s) {
 static void add_branches(struct scheduling *s) {
     const struct pm_region_request *request = s->request;
     const struct pm_machine *machine = request->target->machine;
-    const struct pm_lists *regions = &request->frequencies->regions;
-    uint32_t first = regions->first[request->region];
-    double entries = request->entries, filling = s->start_cycles, exits = 0, of_data = 0;
-    for (uint32_t k = first; k < regions->first[request->region + 1]; k++) {
-        uint32_t block = regions->items[k];
-        double at_exits = entries * s->wrong[k - first].of_exits;
-        double elsewhere = request->frequencies->blocks[block] * s->wrong[k - first].of_data;
-        exits += at_exits;
-        of_data += elsewhere;
-        if (!pm_is_measured_branch(request->frequencies, block))
-            s->schedule->assumed_mispredictions += at_exits + elsewhere;
-    }
-    s->schedule->mispredictions = exits + of_data;
-    double left = exits * (s->passed > 0 ? 1 - s->with_entries / s->passed : 1);
+    double entries = request->entries, filling = s->start_cycles;
+    const struct pm_mispredictions wrong =
+        pm_mispredictions_of(request->frequencies, request->region, entries, s->wrong);
+    s->schedule->mispredictions = wrong.exits + wrong.of_data;
+    s->schedule->assumed_mispredictions = wrong.assumed;
+    double left = wrong.exits * (s->passed > 0 ? 1 - s->with_entries / s->passed : 1);
     bool is_simulated = machine->out_of_order && !request->without_wrong;
-    double more = (is_simulated ? left : exits + of_data) * machine->mispredict_cycles;
+    double more = (is_simulated ? left : s->schedule->mispredictions) * machine->mispredict_cycles;
     add_cause(s, PM_CAUSE_MISPREDICTIONS, more);
     s->schedule->gains[PM_CAUSE_MISPREDICTIONS] += more;
     s->schedule->shadowed_cycles = s->schedule->causes[PM_CAUSE_MISPREDICTIONS];

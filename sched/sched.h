@@ -22,6 +22,7 @@ enum pm_unknown_dependences {
 };
 
 struct pm_known_paths;
+struct pm_threads_misses; /* sched/cores/cores.h */
 
 struct pm_predict_options {
     enum pm_unknown_dependences dependences; /* through memory, that nobody knows */
@@ -33,9 +34,14 @@ struct pm_predict_options {
     bool with_gains; /* what is saved if one cause alone is taken away: as many simulations again */
     /* Costs to be shown, and noted, in place of those of the profile; NULL: these (cores/). */
     const struct pm_scope_prediction *scopes;
+    /* Of an end of the models' intervals: the scopes of the estimate, whose costs are taken over
+       (interval_end.c); NULL: of no end. */
+    const struct pm_scope_prediction *estimate;
     /* Misses in each level of each histogram of the profile, then of its ends; NULL: as
        pm_set_misses_of_levels. */
     double *const *misses;
+    /* Of a profile with threads, which has its ends' with its own; NULL: each finds its own. */
+    struct pm_threads_misses *threads_misses;
     unsigned n_cores; /* of a profile with threads: that these are dealt to; 0: one for each */
     /* Of predictions on the same machine for the same structure; NULL: of this one alone. */
     struct pm_known_paths *known;
@@ -174,6 +180,7 @@ struct pm_schedule_options {
     bool with_gains;   /* fill `gains`: as many again */
     bool with_modulo;  /* of an out-of-order machine, too */
     bool bound_only;   /* the cycles are the largest bound: nothing is simulated */
+    bool is_brief;     /* simulations with misses or wrong branches are (pm_window_limits) */
     const struct pm_dumping *dumping; /* modulo schedules print their reservations; NULL: not */
     struct pm_known_windows *windows; /* simulations that need not be done again; NULL: none */
 };

@@ -9,12 +9,29 @@
 #include "sched/target/target.h"
 #include "sched/window/window.h"
 
+/* ---- frequencies.c --------------------------------------------------------------------------- */
+
+/* With what PROFILE has of branches, and MACHINE's predictor. */
+void pm_profile_frequencies(const struct pm_structure *structure, const struct pm_profile *profile,
+                            const struct pm_machine *machine, struct pm_frequencies *frequencies);
+/* Entries and iterations of all scopes, into SCOPES (n_scopes). */
+void pm_count_entries(const struct pm_frequencies *frequencies, struct pm_scope_prediction *scopes);
+
 /* ---- branches.c ------------------------------------------------------------------------------ */
 
 /* How often the branches of REGION are predicted wrongly, those that are not measured at most: of
    each of its basic blocks, in the order of their list.  Freed by the caller. */
 struct pm_wrong_branch *pm_wrong_branches(const struct pm_frequencies *frequencies,
                                           uint32_t region);
+/* Of all branches of a region: where ENTRIES of a loop end, and elsewhere; of both together those
+   of branches that were not measured. */
+struct pm_mispredictions {
+    double exits, of_data, assumed;
+};
+/* WRONG: of the region, as pm_wrong_branches. */
+struct pm_mispredictions pm_mispredictions_of(const struct pm_frequencies *frequencies,
+                                              uint32_t region, double entries,
+                                              const struct pm_wrong_branch *wrong);
 /* Is that of BLOCK measured? */
 bool pm_is_measured_branch(const struct pm_frequencies *frequencies, uint32_t block);
 /* Those of the steps of a path through REGION, into STEPS_WRONG (n_steps); whether there is one. */
@@ -80,6 +97,7 @@ struct pm_region_request {
     bool pessimistic;
     bool is_light;      /* paths take their largest bound, and are not simulated … */
     bool without_wrong; /* … nor mispredicted branches, which take the penalty each */
+    bool is_brief;      /* these, and misses, are simulated with fewer operations */
     bool with_causes;   /* else all cycles of a path go to what holds it back most */
     bool with_gains;
     const struct pm_dumping *dumping; /* paths print what they are; NULL: not */
@@ -170,11 +188,24 @@ struct pm_mapped {
     const struct pm_patterns *patterns;         /* by scope; else NULL */
     double all_cycles;                          /* of all schedules */
     bool pessimistic, simple;
+    bool is_end; /* of the models' intervals: simulations are brief */
 };
 
 /* Adds what the misses in P, which has its schedule, take: its memory cycles, those of levels, of
    bandwidth and first touches, lower, upper and all cycles. */
 void pm_add_memory_cycles(const struct pm_mapped *mapped, struct pm_scope_prediction *p);
+
+/* Is a change of a scope's misses worth a simulation?  It changes the scope's CYCLES by MOST, at
+   most, of a program that takes WHOLE. */
+bool pm_is_worth_simulating(double cycles, double most, double whole);
+
+/* ---- interval_end.c -------------------------------------------------------------------------- */
+
+/* The costs of SCOPES (n_scopes, zeroed) at an end of the models' intervals with PROFILE, from
+   those of OPTIONS' estimate. */
+void pm_predict_end(const struct pm_structure *structure, const struct pm_profile *profile,
+                    const struct pm_machine *machine, const struct pm_predict_options *options,
+                    struct pm_scope_prediction *scopes);
 
 /* ---- doubts.c -------------------------------------------------------------------------------- */
 

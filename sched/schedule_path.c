@@ -139,6 +139,7 @@ static double simulate_trips(const struct question *q, uint32_t without, double 
         .trips = trips,
         .misses = q->options->misses,
         .wrong = q->options->wrong,
+        .is_brief = q->options->is_brief,
         .machine = machine};
     *result = (struct pm_window_result){.unit_cycles = unit_cycles};
     pm_known_window(q->options->windows, &q->graph, &limits, result);

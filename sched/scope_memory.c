@@ -39,11 +39,14 @@ static void add_misses(const struct pm_mapped *mapped, struct pm_scope_predictio
         self->fallback_cycles = self->schedule_cycles + self->memory_cycles;
         return;
     }
+    bool is_brief = mapped->is_end ||
+                    self->schedule_cycles < pm_sched_constants.share_in_full * mapped->all_cycles;
     pm_exposed_memory_cycles(&(struct pm_region_request){.frequencies = mapped->frequencies,
                                                          .target = mapped->target,
                                                          .known = mapped->known,
                                                          .region = p->scope,
                                                          .entries = p->entries,
+                                                         .is_brief = is_brief,
                                                          .pessimistic = mapped->pessimistic},
                              &mapped->schedules[p->scope], mapped->profile, mapped->groups,
                              pm_sched_constants.share_of_path * mapped->all_cycles, self);
@@ -66,4 +69,9 @@ void pm_add_memory_cycles(const struct pm_mapped *mapped, struct pm_scope_predic
     /* Inlined code's schedule is in that of the region, but reported by itself. */
     self->lower_cycles = fmin(self->lower_cycles, self->cycles);
     self->upper_cycles = fmax(self->upper_cycles, self->cycles);
+}
+
+bool pm_is_worth_simulating(double cycles, double most, double whole) {
+    return most >= pm_sched_constants.simulated_change * cycles &&
+           most >= pm_sched_constants.simulated_share * whole;
 }

@@ -64,7 +64,7 @@ validate_program() {
     mv new "$name"
     mv settings measured.settings
     say "$name: measure at N = $fit"
-    pmodel run -q --no-libm -o models.pmdb --block "$blocks" -P "N=${fit// /,}" -- "./$name" "${arguments[@]}" >run.out
+    pmodel run -q --no-libm --no-behaviour -o models.pmdb --block "$blocks" -P "N=${fit// /,}" -- "./$name" "${arguments[@]}" >run.out
     pmodel fit --format json models.pmdb >fit.json
     say "$name: predict and measure at N = $predict"
     pmodel validate -q --no-libm -s models.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
@@ -90,7 +90,7 @@ validate_program() {
 }
 
 # Parts with a folder write pages of their own; the others are in validation.md.
-all_parts=(programs irregular builds counts/{lifting,associativity,misses,policies} machines/{machines,loops_alone,probe}
+all_parts=(programs irregular builds counts/{lifting,associativity,misses,policies,behaviour} machines/{machines,loops_alone,probe}
     time/bound counts/profile time/time machines/{schedule,blocks} parallel/{parallel,replay} time/peaks)
 read -ra parts <<<"${PARTS-${all_parts[*]}}"
 [ -z "${ONLY-}" ] || parts=(programs) # ONLY names programs, and the others are about more
@@ -139,7 +139,7 @@ jq -L "$here" 'include "irregular"; irregular_figures' "$folder/irregular.shown"
 jq -r -L "$here" 'include "irregular"; irregular_section' "$folder/irregular.shown" >"$folder/irregular.md"
 jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.shown" >"$folder/builds_figures.json"
 cat "$folder"/{figures,irregular_figures,builds_figures}.json >"$folder/all_figures"
-for file in "$folder/lifting" "$BUILD"/{misses,policies,machines,loops_alone,probe,bound,profile,time,schedule,parallel,replay,peaks}; do
+for file in "$folder/lifting" "$BUILD"/{misses,policies,behaviour,machines,loops_alone,probe,bound,profile,time,schedule,parallel,replay,peaks}; do
     left_by "${file}_figures.json"
 done >>"$folder/all_figures"
 jq -s add "$folder/all_figures" >"$BUILD/validation.json"

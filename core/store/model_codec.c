@@ -355,21 +355,29 @@ void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n
     pm_codec_seal(&codec, &counts, bytes, n_bytes);
 }
 
-struct pm_model_set *pm_model_set_take(const void *bytes, size_t n_bytes,
-                                       const struct pm_model_taker *taker, struct pm_error *err) {
-    struct pm_codec codec;
-    if (!pm_codec_open(&codec, &counts, bytes, n_bytes, err))
-        return NULL;
+bool pm_model_set_open(struct pm_codec *codec, const void *bytes, size_t n_bytes,
+                       struct pm_error *err) {
+    if (!pm_codec_open(codec, &counts, bytes, n_bytes, err))
+        return false;
+    pm_codec_keep_rest(codec);
+    return true;
+}
+
+struct pm_model_set *pm_model_set_take(struct pm_codec *codec, const struct pm_model_taker *taker,
+                                       struct pm_error *err) {
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
-    code_set(&codec, set, PM_MODELS_OF_ALL, taker);
-    if (pm_codec_close(&codec, &counts, err))
+    code_set(codec, set, PM_MODELS_OF_ALL, taker);
+    if (pm_codec_close(codec, &counts, err))
         return set;
     pm_model_set_free(set);
     return NULL;
 }
 
 struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err) {
-    return pm_model_set_take(bytes, n_bytes, NULL, err);
+    struct pm_codec codec;
+    if (!pm_codec_open(&codec, &counts, bytes, n_bytes, err))
+        return NULL;
+    return pm_model_set_take(&codec, NULL, err);
 }
 
 static void code_item(struct pm_codec *codec, struct pm_message_item *item) {

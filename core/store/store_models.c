@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "core/base/base.h"
+#include "core/codec.h"
 #include "core/store/private.h"
 
 /* ---- putting in ------------------------------------------------------------------------------ */
@@ -109,14 +110,18 @@ struct pm_model_set *pm_store_take_models(struct pm_store *store,
                                           const struct pm_model_taker *taker,
                                           struct pm_error *err) {
     struct pm_store_rows rows;
+    struct pm_codec codec;
     struct pm_model_set *models = NULL;
     const struct pm_models_row *row = find_models(store, PM_MODELS_OF_COUNTS, &rows, err);
-    if (row) {
-        models = pm_model_set_take(row->data.data, row->data.n, taker, err);
+    bool is_open = row && pm_model_set_open(&codec, row->data.data, row->data.n, err);
+    if (row && !is_open)
+        pm_fail_in(err, "%s", store->path);
+    pm_rows_end(&rows); /* the bytes, which for a large program are the largest that is in memory */
+    if (is_open) {
+        models = pm_model_set_take(&codec, taker, err);
         if (!models)
             pm_fail_in(err, "%s", store->path);
     }
-    pm_rows_end(&rows);
     if (models && check_runs(store, models, err))
         return models;
     pm_model_set_free(models);

@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/sets/sets.h"
-
 /* With more cores than that nobody has compared predicted times with a clock (docs/threads.md). */
 static const unsigned most_checked = 2;
 
 struct mapping {
     const struct pm_structure *structure;
     const struct pm_machine *machine;
+    const struct pm_profile *profile;
     const struct pm_predict_options *options;
     struct pm_machine *share; /* the machine as one of the cores sees it */
     struct pm_profile total;  /* without waiting, as the next one */
@@ -197,26 +196,30 @@ static void note_bandwidth(const struct mapping *m, struct pm_prediction *p) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The prediction of the total says on what the times hang.  Both of the first thread have their
-   misses from one look at it. */
+/* The prediction of the total says on what the times hang. */
 static bool predict_threads(struct mapping *m, struct pm_error *err) {
     struct pm_predict_options options = *m->options;
-    const struct pm_machine *machines[] = {m->machine, m->share};
-    double **misses = pm_set_misses_of_machines(m->structure, &m->threads[0], NULL, machines, 2);
+    struct pm_threads_misses *own =
+        options.threads_misses ? NULL : pm_threads_misses_new(m->profile, NULL);
+    double *levels[2 * PM_MAX_LEVELS];
+    bool ok = true;
     options.without_doubts = true;
     options.dumping = NULL; /* the whole is dumped */
-    options.misses = misses;
-    m->serial = pm_predict(m->structure, &m->threads[0], m->machine, &options, err);
-    bool ok = m->serial != NULL;
     m->each = pm_alloc(m->n_threads, sizeof *m->each);
-    options.known = pm_known_paths_of_share(m->options->known, m->result->n_cores);
-    options.misses = misses + m->machine->n_levels;
     for (size_t t = 0; ok && t < m->n_threads; t++) {
+        bool is_known =
+            pm_threads_misses_of(own ? own : options.threads_misses, m->structure, m->profile, t,
+                                 &m->threads[t], m->machine, m->share, m->result->n_cores, levels);
+        options.misses = is_known ? levels : NULL;
+        if (t == 0) {
+            m->serial = pm_predict(m->structure, &m->threads[0], m->machine, &options, err);
+            options.known = pm_known_paths_of_share(m->options->known, m->result->n_cores);
+            options.misses = is_known ? levels + m->machine->n_levels : NULL;
+        }
         m->each[t] = pm_predict(m->structure, &m->threads[t], m->share, &options, err);
-        ok = m->each[t] != NULL;
-        options.misses = NULL;
+        ok = m->serial && m->each[t];
     }
-    pm_set_misses_free(misses, 2 * m->machine->n_levels);
+    pm_threads_misses_free(own);
     return ok;
 }
 
@@ -271,6 +274,7 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                                        struct pm_error *err) {
     struct mapping m = {.structure = structure,
                         .machine = machine,
+                        .profile = profile,
                         .options = options,
                         .n_threads = profile->n_threads,
                         .result = pm_alloc(1, sizeof *m.result)};

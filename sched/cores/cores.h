@@ -29,6 +29,25 @@ struct pm_prediction *pm_predict_cores(const struct pm_structure *structure,
                                        const struct pm_predict_options *options,
                                        struct pm_error *err);
 
+/* ---- threads_misses.c ------------------------------------------------------------------------ */
+
+/* The misses of each thread of PROFILE, of the machine and of a core's share of it, together with
+   those of both ENDS of its intervals (NULL: none): what is between two uses is looked for once, as
+   pm_set_misses does for one thread.  Freed by pm_threads_misses_free. */
+struct pm_threads_misses *pm_threads_misses_new(const struct pm_profile *profile,
+                                                struct pm_profile *const *ends);
+void pm_threads_misses_free(struct pm_threads_misses *misses); /* NULL is allowed */
+
+/* Those of thread T of OF, which is the profile or one of its ends, as pm_predict_options have
+   them: into LEVELS, of which the first thread's are for MACHINE, then for SHARE, those of the
+   others for SHARE.  THREAD: without waiting (pm_take_out_spin_loops).  The profile's are asked for
+   first, all of its threads.  False: they are not known, as of an end on another number of cores.
+ */
+bool pm_threads_misses_of(struct pm_threads_misses *misses, const struct pm_structure *structure,
+                          const struct pm_profile *of, size_t t, const struct pm_profile *thread,
+                          const struct pm_machine *machine, const struct pm_machine *share,
+                          unsigned n_cores, double **levels);
+
 /* ---- share.c --------------------------------------------------------------------------------- */
 
 /* MACHINE as one of N_CORES at work sees it.  Freed by pm_machine_copy_free. */

@@ -90,15 +90,22 @@ static void pass_on(const struct pm_parts *parts, const struct call_counts *coun
     }
 }
 
+/* The largest change of a share. */
 static double normalise(size_t n_routines, size_t n, const double *shares, double *next) {
     double change = 0;
     for (size_t r = 0; r < n_routines; r++) {
+        const double *before = &shares[r * n];
         double sum = 0, *row = &next[r * n];
         for (size_t p = 0; p < n; p++)
             sum += row[p];
+        if (!(sum > 0)) {
+            memcpy(row, before, n * sizeof *row);
+            continue;
+        }
         for (size_t p = 0; p < n; p++) {
-            row[p] = sum > 0 ? row[p] / sum : shares[r * n + p];
-            change = fmax(change, fabs(row[p] - shares[r * n + p]));
+            row[p] /= sum;
+            double changed = fabs(row[p] - before[p]);
+            change = changed > change ? changed : change;
         }
     }
     return change;

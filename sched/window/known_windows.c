@@ -204,6 +204,7 @@ static void put_all(struct pm_known_windows *known, const struct pm_dep_graph *g
                               limits->carries,
                               misses,
                               limits->wrong != NULL,
+                              limits->is_brief && (misses || limits->wrong),
                               (uint32_t)graph->n_nodes,
                               graph->n_references};
     known->n_content = 0;

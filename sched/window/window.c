@@ -29,6 +29,7 @@ enum {
     MOST_ITERATIONS = 640,
     NODES_WITH_MISSES = 24000, /* in all iterations, where these do not repeat themselves */
     LEAST_WITH_MISSES = 64,    /* iterations, however long … */
+    BRIEF_PART = 8,            /* of both only this part, where a simulation is to be brief */
     LEAST_ENTRIES = 6,         /* … and entries of the loop */
     MOST_ENTRIES = 128,
     TRIED_LENGTHS = 4,      /* numbers of entries of which one is chosen */
@@ -450,6 +451,11 @@ static unsigned end_of_entry(const struct pm_window_limits *limits, unsigned ent
     return (unsigned)ceil(entries * limits->trips);
 }
 
+/* MOST, or what a brief simulation has of it. */
+static double unless_brief(const struct pm_window_limits *limits, double most) {
+    return limits->is_brief ? most / BRIEF_PART : most;
+}
+
 /* Whole entries of the loop, MOST at most, of which a third to two thirds are timed. */
 static struct length timed_entries(const struct pm_window_limits *limits, unsigned most) {
     struct length best = {0};
@@ -473,7 +479,9 @@ static struct length length_of_entries(const struct pm_dep_graph *graph,
     double nodes = limits->trips * (double)graph->n_nodes;
     if (!can_repeat(limits))
         return timed_entries(
-            limits, (unsigned)fmax(LEAST_ENTRIES, fmin(MOST_ENTRIES, NODES_WITH_MISSES / nodes)));
+            limits,
+            (unsigned)fmax(LEAST_ENTRIES,
+                           fmin(MOST_ENTRIES, unless_brief(limits, NODES_WITH_MISSES) / nodes)));
     /* So many that the window is full in the second half of them. */
     double slots = fmax(1, limits->trips * graph->slots);
     double entries = 2 * ceil(2 + limits->window_slots / slots);
@@ -505,7 +513,8 @@ static struct length length_of(const struct pm_dep_graph *graph,
     if (can_repeat(limits))
         return (struct length){MOST_ITERATIONS, MOST_ITERATIONS / 2};
     unsigned n =
-        (unsigned)fmax(LEAST_WITH_MISSES, fmin(MOST_ITERATIONS, NODES_WITH_MISSES / nodes));
+        (unsigned)fmax(unless_brief(limits, LEAST_WITH_MISSES),
+                       fmin(MOST_ITERATIONS, unless_brief(limits, NODES_WITH_MISSES) / nodes));
     return (struct length){n, fibonacci(n - n / 4)};
 }
 

@@ -34,6 +34,9 @@ struct pm_window_limits {
     /* Per step of the path: what is behind such a branch is allocated when it was executed and the
        right way is there, `mispredict_cycles` later.  NULL: all are predicted rightly. */
     const struct pm_wrong_branch *wrong;
+    /* Where loads miss or branches are wrong, an eighth of the operations: of code with little
+       time, to which an error of some percent does no harm. */
+    bool is_brief;
     const struct pm_machine *machine; /* with MISSES: how many can be under way */
 };
 

@@ -37,7 +37,7 @@ compare_program() {
     # shellcheck disable=SC2046 # the flags are words
     build_program "$name" "./$name" $(pmodel flags)
     rm -f store.pmdb
-    pmodel run -q --no-libm -o store.pmdb --block 64 --bin-width 0 -P "N=$size" -- "./$name" "${arguments[@]}" >/dev/null
+    pmodel run -q --no-libm --no-behaviour -o store.pmdb --block 64 --bin-width 0 -P "N=$size" -- "./$name" "${arguments[@]}" >/dev/null
     arguments=("${arguments[@]//'{N}'/$size}")
     for ways in $d1_ways; do
         list+="{\"level\": \"first\", \"ways\": $ways, \"counts\": $(count_misses \

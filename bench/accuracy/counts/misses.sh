@@ -48,7 +48,7 @@ as_cachegrind() {
 store_of() {
     local name=$1 values=$2 store=$3 arguments
     mapfile -t arguments < <(program_arguments "$name" fit)
-    pmodel run -q --no-libm -o "$store" --block 64 -P "N=$values" -- "../$name" "${arguments[@]}" >/dev/null
+    pmodel run -q --no-libm --no-behaviour -o "$store" --block 64 -P "N=$values" -- "../$name" "${arguments[@]}" >/dev/null
     case $values in
     *,*) pmodel fit "$store" >/dev/null ;;
     esac
@@ -96,7 +96,7 @@ by_loop() {
     pmodel query "../$store" -P "N=$size" -m "${machines%,}" --level group --format json >query.json
     mkfifo trace
     "$folder/tools/simulate_caches" -g trace "$folder"/machines/*.conf >simulated.json &
-    $fixed_addresses pmodel run -q --no-libm -o recorded.pmdb --block 64 --env TRACE_FILE=trace \
+    $fixed_addresses pmodel run -q --no-libm --no-behaviour -o recorded.pmdb --block 64 --env TRACE_FILE=trace \
         --env "PMODEL_HANDLER=$folder/tools/record_trace.so" -P "N=$size" -- "../$name" "${arguments[@]}" >/dev/null 2>errors ||
         die "$name: $(tail -1 errors)"
     wait

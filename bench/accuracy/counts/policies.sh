@@ -45,7 +45,7 @@ $fixed_addresses true 2>/dev/null || fixed_addresses=''
 measure() {
     local name=$1 size=$2 store=$3 trace=$4 arguments
     mapfile -t arguments < <(program_arguments "$name" fit)
-    $fixed_addresses pmodel run -q --no-libm -o "$store" --block 64 "${@:5}" --env "TRACE_FILE=$trace" \
+    $fixed_addresses pmodel run -q --no-libm --no-behaviour -o "$store" --block 64 "${@:5}" --env "TRACE_FILE=$trace" \
         --env "PMODEL_HANDLER=$folder/tools/record_trace.so" -P "N=$size" -- "./$name" "${arguments[@]}" >/dev/null 2>errors ||
         die "$name: $(tail -1 errors)"
 }
