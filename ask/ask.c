@@ -56,33 +56,6 @@ static bool complete_ends(struct pm_answer *answer, struct pm_error *err) {
     return ok;
 }
 
-static bool has_level_of(const struct pm_question *question, uint64_t block_bytes) {
-    for (size_t m = 0; m < question->n_machines; m++)
-        for (size_t l = 0; l < question->machines[m]->n_levels; l++)
-            if (question->machines[m]->levels[l].block_bytes == block_bytes)
-                return true;
-    return false;
-}
-
-/* Frees the distances of blocks that no level of QUESTION's machines has; first touches stay. */
-static void forget_distances(const struct pm_question *question, struct pm_profile *profile) {
-    for (size_t h = 0; h < profile->n_histograms; h++) {
-        struct pm_histogram *histogram = &profile->histograms[h].histogram;
-        if (has_level_of(question, histogram->block_bytes))
-            continue;
-        free(histogram->bins);
-        histogram->bins = NULL;
-        histogram->n_bins = 0;
-    }
-    for (size_t t = 0; t < profile->n_threads; t++)
-        forget_distances(question, profile->threads[t]);
-}
-
-void pm_answer_is_for(const struct pm_answer *answer, const struct pm_question *question) {
-    for (int end = 0; question->n_machines > 0 && end < 2 && answer->ends[end]; end++)
-        forget_distances(question, answer->ends[end]);
-}
-
 /* Of a run, what was measured beside its counts. */
 static bool add_measured(struct pm_subject *subject, struct pm_answer *answer,
                          struct pm_error *err) {

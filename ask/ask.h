@@ -118,10 +118,6 @@ struct pm_answer {
    was not measured (with the command that measures it).  Freed by pm_answer_free. */
 struct pm_answer *pm_ask(struct pm_subject *subject, const struct pm_question *question,
                          struct pm_error *err);
-/* No machines but QUESTION's will be asked of the answer: at the ends of its intervals, of which
-   nothing is read but time and misses, distances between other blocks are freed.  Of a large
-   program, whose store has the blocks of many machines, they are a fifth of all memory. */
-void pm_answer_is_for(const struct pm_answer *answer, const struct pm_question *question);
 /* Adds predictions on further machines: of QUESTION only machines and how to predict are read.
    Errors as of pm_ask. */
 bool pm_answer_predict(struct pm_answer *answer, const struct pm_question *question,

@@ -209,8 +209,6 @@ static bool report_sizes(struct request *request, struct pm_subject *subject,
     }
     const struct pm_question question = question_of(request);
     for (size_t s = 0; ok && s < request->n_sizes; s++)
-        pm_answer_is_for(answers[s], &question);
-    for (size_t s = 0; ok && s < request->n_sizes; s++)
         ok = pm_predict_and_say(answers[s], &question, err);
     const struct pm_profile *first = ok ? answers[0]->profile : NULL;
     if (ok && request->threads && first->predicted)
