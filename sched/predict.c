@@ -137,10 +137,10 @@ static void schedule_again(struct mapping *m, uint32_t region,
     struct pm_region_request request = request_of(m, region, scopes);
     struct pm_region_schedule *schedule = &m->schedules[region];
     request.without_wrong = m->is_light[region] || share < pm_sched_constants.share_with_wrong;
+    request.is_brief = !request.without_wrong && share < pm_sched_constants.share_in_full;
+    m->n_brief += request.is_brief;
+    m->brief_share += request.is_brief ? share : 0;
     if (!request.without_wrong && !m->without_causes) {
-        request.is_brief = share < pm_sched_constants.share_in_full;
-        m->n_brief += request.is_brief;
-        m->brief_share += request.is_brief ? share : 0;
         request.with_causes = !request.is_brief;
         request.with_gains = m->with_gains && !request.is_brief;
     }
