@@ -3,7 +3,7 @@
 
 enum {
     ALL_BUFFERS = 64, /* the first ones, 262,144 outcomes, are judged all */
-    STRIDE = 8,       /* of so many buffers behind them one is */
+    STRIDE = 16,      /* of so many buffers behind them one is */
 };
 
 enum pm_burst pm_branch_burst(uint64_t n) {

@@ -89,6 +89,7 @@ struct pm_stamps {
 struct pm_sequential {
     struct pm_touch_histogram *histograms; /* [n] */
     uint32_t n;
+    uint64_t n_far; /* touches outside the stack top so far */
 };
 
 struct pm_reuse {

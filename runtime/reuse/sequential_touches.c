@@ -71,15 +71,29 @@ static bool follows(struct pm_reuse *reuse, uint64_t block, uint64_t step) {
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
+/* For how many the next touch stands: 1; behind the first ones one of STRIDE, drawn anew for each
+   touch, is looked at, and stands for all of them.  0: it is not looked at. */
+static unsigned stands_for(struct pm_sequential *sequential) {
+    const uint64_t touch = sequential->n_far++;
+    if (touch < PM_SEQUENTIAL_ALL)
+        return 1;
+    const bool is_drawn = (touch * UINT64_C(0x9e3779b97f4a7c15) >> 32) % PM_SEQUENTIAL_STRIDE == 0;
+    return is_drawn ? PM_SEQUENTIAL_STRIDE : 0;
+}
+
 void pm_sequential_note(struct pm_reuse *reuse, uint64_t block, uint64_t distance,
                         struct pm_toucher toucher) {
     enum { LOAD = 0, BOTH = 2 };
-    if (distance < PM_STACK_TOP || (!follows(reuse, block, 1) && !follows(reuse, block, -1ull)))
+    struct pm_sequential *sequential = reuse->sequential;
+    if (distance < PM_STACK_TOP)
+        return;
+    unsigned n = stands_for(sequential);
+    if (n == 0 || (!follows(reuse, block, 1) && !follows(reuse, block, -1ull)))
         return;
     const unsigned kind = toucher.kind == BOTH ? LOAD : toucher.kind;
-    if (toucher.group >= reuse->sequential->n ||
-        !pm_touch_histogram_count_far(&reuse->sequential->histograms[toucher.group], &reuse->arena,
-                                      kind, distance))
+    if (toucher.group >= sequential->n ||
+        !pm_touch_histogram_count_many(&sequential->histograms[toucher.group], &reuse->arena, kind,
+                                       distance, n))
         reuse->failed = true;
 }
 

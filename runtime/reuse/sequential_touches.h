@@ -13,6 +13,10 @@
    blocks those that were sequential are those with a distance of at least C.  Touches in the stack
    top, distances below 16, miss in no cache and are not looked at.
 
+   Of a thread's touches outside the stack top the first PM_SEQUENTIAL_ALL are looked at, then one
+   of PM_SEQUENTIAL_STRIDE, drawn anew for each touch, which counts for all: of a share p of n
+   touches the standard error is √(8 p (1 − p) / n) at most, 0.014 of a group with 10,000.
+
    How.  Where blocks X − s and X − 2s are in the LRU order is known by their slots: the same tables
    and stamps as for the distance of X, so that nothing is kept beside the counts.
 
@@ -24,6 +28,10 @@
 
 #include "runtime/reuse/reuse_state.h"
 
-enum { PM_NEAR_BEFORE = 64 }; /* blocks */
+enum {
+    PM_NEAR_BEFORE = 64, /* blocks */
+    PM_SEQUENTIAL_ALL = 1 << 18,
+    PM_SEQUENTIAL_STRIDE = 8,
+};
 
 #endif

@@ -98,22 +98,22 @@ static inline bool pm_touch_histogram_add_many(struct pm_touch_histogram *histog
     return true;
 }
 
-/* The same for one at DISTANCE. */
-static inline bool pm_touch_histogram_add(struct pm_touch_histogram *histogram,
-                                          struct pm_bin_arena *arena, unsigned kind,
-                                          uint64_t distance) {
-    return pm_touch_histogram_add_many(histogram, arena, kind, distance, 1, distance);
+/* Counts N touches by accesses of KIND at DISTANCE ≥ PM_STACK_TOP, PM_COLD or PM_BEYOND.  False
+   when there is no memory. */
+static inline bool pm_touch_histogram_count_many(struct pm_touch_histogram *histogram,
+                                                 struct pm_bin_arena *arena, unsigned kind,
+                                                 uint64_t distance, uint64_t n) {
+    if (PM_LIKELY(distance < PM_BEYOND))
+        return pm_touch_histogram_add_many(histogram, arena, kind, distance, n, n * distance);
+    (distance == PM_COLD ? histogram->cold : histogram->beyond)[kind] += n;
+    return true;
 }
 
-/* Counts a touch by an access of KIND at DISTANCE ≥ PM_STACK_TOP, PM_COLD or PM_BEYOND.  False
-   when there is no memory. */
+/* The same of one. */
 static inline bool pm_touch_histogram_count_far(struct pm_touch_histogram *histogram,
                                                 struct pm_bin_arena *arena, unsigned kind,
                                                 uint64_t distance) {
-    if (PM_LIKELY(distance < PM_BEYOND))
-        return pm_touch_histogram_add(histogram, arena, kind, distance);
-    (distance == PM_COLD ? histogram->cold : histogram->beyond)[kind]++;
-    return true;
+    return pm_touch_histogram_count_many(histogram, arena, kind, distance, 1);
 }
 
 /* The same at any distance. */

@@ -280,7 +280,7 @@ static void bins_hold_their_distances_and_are_narrow(void **state) {
         struct pm_touch_histogram histogram = {0};
         struct pm_bin_arena arena = {0};
         struct pm_raw_bin bin;
-        assert_true(pm_touch_histogram_add(&histogram, &arena, 0, distance));
+        assert_true(pm_touch_histogram_count_far(&histogram, &arena, 0, distance));
         assert_int_equal(pm_touch_histogram_bins(&histogram, NULL), 1);
         pm_touch_histogram_bins(&histogram, &bin);
         assert_in_range(distance, bin.low, bin.high);
@@ -299,7 +299,7 @@ static void neighbouring_bins_leave_no_gap(void **state) {
     struct pm_bin_arena arena = {0};
     enum { DISTANCES = 5000 };
     for (uint64_t distance = 16; distance < DISTANCES; distance++)
-        assert_true(pm_touch_histogram_add(&histogram, &arena, distance % 3, distance));
+        assert_true(pm_touch_histogram_count_far(&histogram, &arena, distance % 3, distance));
     size_t n_bins = pm_touch_histogram_bins(&histogram, NULL);
     struct pm_raw_bin *bins = calloc(n_bins, sizeof *bins);
     pm_touch_histogram_bins(&histogram, bins);

@@ -13,6 +13,7 @@
 #include "core/access.h"
 #include "runtime/modules.h"
 #include "runtime/reuse/reuse_state.h"
+#include "runtime/reuse/sequential_touches.h"
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/rounds.h"
 
@@ -215,11 +216,41 @@ static void forgotten_blocks_are_not_followed(void **state) {
     pm_reuse_free(reuse);
 }
 
+/* Rows of ten blocks far apart: eight of each are sequential.  Enough of them that most touches are
+   not looked at: the share is what it would be. */
+static void one_that_is_drawn_counts_for_those_that_are_not(void **state) {
+    enum { MANY = 4 * PM_SEQUENTIAL_ALL, AT_ONCE = 1 << 12 };
+    const struct pm_reuse_options options = {.sample = 1, .bin_width = 0};
+    static struct pmodel_access trace[AT_ONCE];
+    struct pm_reuse_result result;
+    (void)state;
+    struct pm_reuse *reuse = pm_reuse_new(SHIFT, LEAST_CAPACITY, pm_reuse_best_variant());
+    assert_non_null(reuse);
+    assert_true(pm_reuse_choose(reuse, &options));
+    assert_true(pm_reuse_count_sequential(reuse));
+    for (uint64_t i = 0; i < MANY; i += AT_ONCE) {
+        for (uint64_t k = i; k < i + AT_ONCE; k++)
+            trace[k - i] =
+                (struct pmodel_access){(1000 + k / 10 * 16 + k % 10) << SHIFT, 8, 0, 0, 1};
+        pm_reuse_accesses(reuse, 1, trace, AT_ONCE);
+    }
+    assert_false(pm_reuse_has_failed(reuse));
+    struct pm_raw_bin *bins = calloc(pm_reuse_most_bins(reuse), sizeof *bins);
+    assert_non_null(bins);
+    pm_reuse_sequential(reuse, 0, &result, bins);
+    double share = (double)result.cold_loads / MANY;
+    if (fabs(share - 0.8) > 0.005)
+        fail_msg("a share of %g, not 0.8", share);
+    free(bins);
+    pm_reuse_free(reuse);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequential_touches_are_those_of_a_stack),
         cmocka_unit_test(shares_of_known_streams_are_found),
         cmocka_unit_test(forgotten_blocks_are_not_followed),
+        cmocka_unit_test(one_that_is_drawn_counts_for_those_that_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
