@@ -2,8 +2,8 @@
 #include "runtime/branch_outcomes/bursts.h"
 
 enum {
-    ALL_BUFFERS = 64, /* the first ones, 262,144 outcomes, are judged all */
-    STRIDE = 16,      /* of so many buffers behind them one is */
+    ALL_BUFFERS = 512, /* the first ones, 2,097,152 outcomes, are judged all */
+    STRIDE = 16,       /* of so many buffers behind them one is */
 };
 
 enum pm_burst pm_branch_burst(uint64_t n) {

@@ -30,7 +30,7 @@
 
 enum {
     PM_NEAR_BEFORE = 64, /* blocks */
-    PM_SEQUENTIAL_ALL = 1 << 18,
+    PM_SEQUENTIAL_ALL = 1 << 22,
     PM_SEQUENTIAL_STRIDE = 8,
 };
 

@@ -216,10 +216,10 @@ static void forgotten_blocks_are_not_followed(void **state) {
     pm_reuse_free(reuse);
 }
 
-/* Rows of ten blocks far apart: eight of each are sequential.  Enough of them that most touches are
+/* Rows of ten blocks far apart: eight of each are sequential.  Enough of them that some touches are
    not looked at: the share is what it would be. */
 static void one_that_is_drawn_counts_for_those_that_are_not(void **state) {
-    enum { MANY = 4 * PM_SEQUENTIAL_ALL, AT_ONCE = 1 << 12 };
+    enum { MANY = PM_SEQUENTIAL_ALL / 4 * 5, AT_ONCE = 1 << 12 };
     const struct pm_reuse_options options = {.sample = 1, .bin_width = 0};
     static struct pmodel_access trace[AT_ONCE];
     struct pm_reuse_result result;
