@@ -52,6 +52,8 @@ struct exposing {
     const struct pm_group_misses *groups;
     struct pm_wrong_branch *wrong, *steps_wrong; /* of the region's basic blocks; of a path */
     struct pm_crossings crossings;
+    double cover; /* share of a miss that prefetchers hide of what goes on from line to line … */
+    bool cover_is_measured;       /* … as the machine file says, or a usual one */
     double least_cycles;          /* of all misses of a path, each alone, to be simulated */
     struct pm_load_misses *loads; /* per reference of the path at hand */
     bool *is_regular;             /* … whether prefetchers follow it */
@@ -148,9 +150,6 @@ static void add_load(struct exposing *e, uint32_t reference, struct entries entr
     if (!group || group->executions <= 0)
         return;
     struct prefetching prefetching = prefetching_of(e, reference, group);
-    double cover = pm_sequential_cover(e->machine);
-    bool is_measured =
-        pm_says_what_is_prefetched(e->machine, (double)e->machine->levels[0].block_bytes);
     bool alike = entries.share == 1 || new_lines_of(e, reference) != entries.share;
     /* Streams side by side come to new lines together; what is picked here and there does not. */
     *is_regular = prefetching.is_regular;
@@ -162,12 +161,12 @@ static void add_load(struct exposing *e, uint32_t reference, struct entries entr
         if (is_cache && !alike)
             share = share_in(share, entries);
         e->seen[l] += executions * share;
-        if (group->sequential[l] > 0 && is_measured) {
+        if (group->sequential[l] > 0 && e->cover_is_measured) {
             e->prefetched[l] += executions * share * group->sequential[l] *
-                                level->miss_penalty_cycles * (1 - cover);
+                                level->miss_penalty_cycles * (1 - e->cover);
             share *= 1 - group->sequential[l];
         } else if (group->sequential[l] > 0) {
-            covered += group->sequential[l] * (cover - covered);
+            covered += group->sequential[l] * (e->cover - covered);
         }
         load->cycles[l] = level->miss_penalty_cycles * (is_cache ? 1 - covered : 1);
         load->share[l] = share;
@@ -352,6 +351,9 @@ void pm_exposed_memory_cycles(const struct pm_region_request *request,
                          .machine = machine,
                          .profile = profile,
                          .groups = groups,
+                         .cover = pm_sequential_cover(machine),
+                         .cover_is_measured = pm_says_what_is_prefetched(
+                             machine, (double)machine->levels[0].block_bytes),
                          .least_cycles = least_cycles};
     const struct pm_structure *s = request->frequencies->structure;
     uint32_t n_blocks = s->routines[s->scopes[request->region].routine].n_blocks;

@@ -1,5 +1,5 @@
-/* `pmodel show --as branches`: how predictable the branches of a run are, as `pmodel run
-` put it into the store. */
+/* `pmodel show --as branches`: how predictable the branches of a run are, as `pmodel run` put it
+   into the store. */
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
