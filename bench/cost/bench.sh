@@ -203,11 +203,11 @@ measure_program() {
             second_core)
                 record native_wall $round "$(elapsed_seconds "${plain[@]}")"
                 record second_core $round "$(CLOCK=wall_seconds optional --second-core instrumented_seconds \
-                    "$size" --block 64 --second-core -- "${asked[@]}")"
+                    "$size" --no-behaviour --block 64 --second-core -- "${asked[@]}")"
                 ;;
             sampled)
                 record sampled $round "$(optional --sample instrumented_seconds \
-                    "$size" --block 64 --sample 1/64 -- "${asked[@]}")"
+                    "$size" --no-behaviour --block 64 --sample 1/64 -- "${asked[@]}")"
                 if ((round == 1)) && wanted reuse_sampled_64_error; then
                     measured sampled "$(optional_fields --sample sampled_error exact.pmdb run.pmdb)"
                 fi
